@@ -144,10 +144,6 @@ ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread
 ovl_crossing ovl_crossing_of_kind(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                                   const ovl_spread *spread, uint32_t kind);
 
-/* The same for the member whose instance has most. */
-ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
-                               const ovl_spread *spread);
-
 /* Whether some instance of the link has more of it than another. */
 bool ovl_crossing_differs(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                           const ovl_spread *spread);

@@ -284,23 +284,6 @@ ovl_crossing ovl_crossing_of(const ovl_hw *hw, uint32_t link, ovl_coll op, int a
     return ovl_crossing_of_kind(hw, link, op, algorithm, spread, spread->own);
 }
 
-/* Products of two crossings stay within 64 bits for a million members. */
-static bool is_more(ovl_crossing a, ovl_crossing b)
-{
-    return (double)a.num * (double)b.den > (double)b.num * (double)a.den;
-}
-
-ovl_crossing ovl_crossing_most(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
-                               const ovl_spread *spread)
-{
-    ovl_crossing most = ovl_crossing_of_kind(hw, link, op, algorithm, spread, 0);
-    for (uint32_t kind = 1; kind < spread->n_kinds; kind++) {
-        ovl_crossing c = ovl_crossing_of_kind(hw, link, op, algorithm, spread, kind);
-        most = is_more(c, most) ? c : most;
-    }
-    return most;
-}
-
 bool ovl_crossing_differs(const ovl_hw *hw, uint32_t link, ovl_coll op, int algorithm,
                           const ovl_spread *spread)
 {

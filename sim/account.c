@@ -1,74 +1,63 @@
 /*
  * account.c - who gets each instant of a rank. When all that happens at an instant has, it is
- * chosen whose the time is from then on; only when another choice is made the time that passed is
- * given away. Whole picoseconds of work telescope, so that the progress of an activity over all its
- * intervals sums to its duration exactly; and they need no look at the rates in between, so that a
- * change of rate concerns a rank only where the fastest of several is chosen.
+ * chosen whose the time is from then on. When that began is not kept: it is taken off the sums of
+ * the rank at once, and what the clock shows when another is chosen is added. So a sum is whole
+ * when nobody's time is being counted, and what need not be known, as where the time goes from one
+ * kernel to the next, is not looked at. Whole picoseconds of work telescope likewise, so that the
+ * progress of an activity over all its intervals sums to its duration exactly; and they need no
+ * look at the rates in between, so that a change of rate concerns a rank only where the fastest of
+ * several is chosen.
+ *
+ * Example: a kernel of 10 ps runs from 5 to 25 ps. When it is chosen it has done nothing: 0 is
+ * taken off `compute` and 5 - 0 off its stretch. At its end 10 and 25 - 10 are added: of the 20 ps
+ * it ran 10 are progress and 10 are stretch.
  */
 #include "sim/state.h"
 
-/* --- Giving away the time that passed --- */
+/* --- Giving away time --- */
 
 static inline ovl_time done_by(const ovl_engine *e, uint32_t activity)
 {
     return ovl_clock_progress(e, &e->activities.data[activity], e->now);
 }
 
-/* The term, and the stretch that stands behind it. */
-static void give_term(ovl_engine *e, uint32_t rank)
+/* The time of the rank is that of a choice until now (sign is 1), or from now on (-1). */
+OVL_ALWAYS_INLINE void count_main(const ovl_engine *e, ovl_rank_times *t, uint32_t main,
+                                  uint32_t term, ovl_time sign)
 {
-    ovl_rank_state *s = &e->ranks[rank];
-    ovl_time time = e->now - s->accounted;
-    if (time == 0) {
-        return;
-    }
-    ovl_time *term = &e->times[rank].term[s->is.term];
-    s->accounted = e->now;
-    if (s->is.main == OVL_NONE) {
-        term[0] += time;
-        return;
-    }
-    ovl_time done = done_by(e, s->is.main), work = done - s->main_done;
-    s->main_done = done;
-    term[0] += work;
-    term[1] += time - work;
-}
-
-/* Communication beside a kernel. */
-static void give_hidden(ovl_engine *e, uint32_t rank)
-{
-    ovl_rank_state *s = &e->ranks[rank];
-    ovl_time time = e->now - s->hidden_accounted;
-    s->hidden_accounted = e->now;
-    if (time == 0 || !s->is.hides) {
-        return;
-    }
-    e->times[rank].hidden += time;
-    if (s->is.beside != OVL_NONE) {
-        ovl_time done = done_by(e, s->is.beside);
-        e->times[rank].hidden_stretch += time - (done - s->beside_done);
-        s->beside_done = done;
+    if (main != OVL_NONE) {
+        ovl_time done = done_by(e, main);
+        t->term[term] += sign * done;
+        t->term[term + 1] += sign * (e->now - done);
+    } else if (term != OVL_TERM_COUNT) {
+        t->term[term] += sign * e->now;
     }
 }
 
-void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
+/* The same for the communication that a kernel hides. */
+OVL_ALWAYS_INLINE void count_beside(const ovl_engine *e, ovl_rank_times *t, uint32_t beside,
+                                    ovl_time sign)
 {
-    ovl_rank_state *s = &e->ranks[rank];
-    ovl_account(e, rank);
-    if (s->is.main == activity) {
-        give_term(e, rank);
-        s->is.main = OVL_NONE;
-    } else if (s->is.beside == activity) {
-        give_hidden(e, rank);
-        s->is.beside = OVL_NONE;
+    if (beside != OVL_NONE) {
+        t->hidden_stretch += sign * (e->now - done_by(e, beside));
     }
+}
+
+static void count(const ovl_engine *e, uint32_t rank, ovl_time sign)
+{
+    const ovl_choice *is = &e->ranks[rank].is;
+    ovl_rank_times *t = &e->times[rank];
+    count_main(e, t, is->main, is->term, sign);
+    count_beside(e, t, is->beside, sign);
+    t->hidden += is->hides ? sign * e->now : 0;
 }
 
 static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     (void)op;
     (void)activity;
-    const ovl_rank_state *s = &e->ranks[rank];
+    ovl_rank_state *s = &e->ranks[rank];
+    s->alike = 0;
     if (s->kernels.len > 1 || (s->kernels.len == 0 && s->comms.len > 1)) {
         ovl_account(e, rank);
     }
@@ -90,9 +79,15 @@ void ovl_account_settle(ovl_engine *e)
     for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
         e->times[rank].end = e->ranks[rank].ended;
         if (!e->options->step_only) {
-            give_term(e, rank);
-            give_hidden(e, rank);
+            count(e, rank, 1);
         }
+    }
+}
+
+void ovl_account_go_on(ovl_engine *e)
+{
+    for (uint32_t rank = 0; rank < e->p->n_ranks && !e->options->step_only; rank++) {
+        count(e, rank, -1);
     }
 }
 
@@ -120,9 +115,8 @@ void ovl_account_interval(ovl_engine *e, ovl_time until)
     if (!e->counting && until >= o->count_from) {
         e->now = OVL_MAX(e->now, o->count_from);
         for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-            give_term(e, rank);
-            give_hidden(e, rank);
             forget(&e->times[rank]);
+            count(e, rank, -1);
         }
         e->counting = true;
     }
@@ -130,9 +124,9 @@ void ovl_account_interval(ovl_engine *e, ovl_time until)
         e->now = OVL_MAX(e->now, o->count_to);
         e->counted = OVL_NEW_ARRAY(e->arena, ovl_rank_times, e->p->n_ranks);
         for (uint32_t rank = 0; rank < e->p->n_ranks; rank++) {
-            give_term(e, rank);
-            give_hidden(e, rank);
+            count(e, rank, 1);
             e->counted[rank] = e->times[rank];
+            count(e, rank, -1);
         }
     }
 }
@@ -175,23 +169,23 @@ void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster)
         uint32_t main = e->ranks[c->watchers.data[i]].is.main;
         bool wins = main != OVL_NONE && e->activities.data[main].clock == clock;
         if (wins != faster) {
-            ovl_account_touch(e, c->watchers.data[i]);
+            ovl_account_touch(e, c->watchers.data[i], OVL_RATES);
         }
     }
 }
 
 /* Enters one into the race: of each clock the lowest op. */
-static void add_rival(const ovl_engine *e, ovl_rank_state *s, ovl_running r)
+OVL_ALWAYS_INLINE void add_rival(ovl_rank_state *s, uint32_t op, uint32_t activity, uint32_t clock)
 {
-    const ovl_activity *a = &e->activities.data[r.activity];
+    ovl_running r = {.op = op, .activity = activity};
     for (uint32_t i = 0; i < s->rivals.len; i++) {
         ovl_rival *other = &s->rivals.data[i];
-        if (other->clock == a->clock) {
-            other->is = r.op < other->is.op ? r : other->is;
+        if (other->clock == clock) {
+            other->is = op < other->is.op ? r : other->is;
             return;
         }
     }
-    ovl_vec_push(&s->rivals, (ovl_rival){.is = r, .clock = a->clock});
+    ovl_vec_push(&s->rivals, (ovl_rival){.is = r, .clock = clock});
 }
 
 /* The fastest; ties go to the lowest op. */
@@ -210,97 +204,153 @@ static uint32_t winner(const ovl_engine *e, const ovl_rank_state *s)
     return best.activity;
 }
 
-static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s)
+OVL_NOINLINE static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state *s, uint32_t rank)
 {
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         uint32_t activity = s->kernels.data[i];
-        add_rival(e, s, (ovl_running){.op = e->activities.data[activity].op, .activity = activity});
+        const ovl_activity *a = &e->activities.data[activity];
+        add_rival(s, a->op, activity, a->clock);
     }
+    watch(e, s, rank);
     return winner(e, s);
 }
 
-static inline uint32_t lowest_transfer(const ovl_rank_state *s)
+OVL_NOINLINE static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s, uint32_t rank)
 {
-    return s->comms.data[0].activity;
+    for (uint32_t i = 0; i < s->comms.len; i++) {
+        ovl_running r = s->comms.data[i];
+        add_rival(s, r.op, r.activity, e->activities.data[r.activity].clock);
+    }
+    watch(e, s, rank);
+    return winner(e, s);
 }
 
-/* Mostly all are equally fast, whatever happens. */
-static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s)
+OVL_NOINLINE static void end_race(const ovl_engine *e, ovl_rank_state *s, uint32_t rank)
 {
-    uint32_t clock = e->activities.data[s->comms.data[0].activity].clock;
-    uint32_t n = s->comms.len, same = 1;
-    while (same < n && e->activities.data[s->comms.data[same].activity].clock == clock) {
-        same++;
+    unwatch(e, s, rank);
+    s->rivals.len = 0;
+}
+
+/* Mostly all transfers of a rank are equally fast, whatever happens: they are on one clock. Those
+ * at the front of which that is known are not looked at again, until one of them changes its clock.
+ */
+static inline bool all_alike(const ovl_engine *e, ovl_rank_state *s)
+{
+    const ovl_running *comms = s->comms.data;
+    uint32_t n = s->comms.len, clock = e->activities.data[comms[0].activity].clock;
+    uint32_t i = OVL_MAX(s->alike, 1);
+    while (i < n && e->activities.data[comms[i].activity].clock == clock) {
+        i++;
     }
-    if (same == n) {
-        return lowest_transfer(s);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        add_rival(e, s, s->comms.data[i]);
-    }
-    return winner(e, s);
+    s->alike = i;
+    return i == n;
 }
 
 /* --- Choosing whose the time will be --- */
 
-static ovl_choice choose(const ovl_engine *e, ovl_rank_state *s)
+OVL_ALWAYS_INLINE void set_main(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
+                                uint32_t main, ovl_term term)
 {
-    bool transfer = s->comms.len && s->latent == 0; /* all of them, then */
-    ovl_choice c = {.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+    count_main(e, t, s->is.main, s->is.term, 1);
+    count_main(e, t, main, term, -1);
+    s->is.main = main;
+    s->is.term = (uint8_t)term;
+}
+
+OVL_ALWAYS_INLINE void set_beside(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
+                                  uint32_t beside)
+{
+    count_beside(e, t, s->is.beside, 1);
+    count_beside(e, t, beside, -1);
+    s->is.beside = beside;
+}
+
+OVL_ALWAYS_INLINE void set_hides(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
+                                 bool hides)
+{
+    t->hidden += hides ? -e->now : e->now;
+    s->is.hides = hides;
+}
+
+/* While one is in its latency none counts as in transfer. */
+static inline bool is_transfer(const ovl_rank_state *s)
+{
+    return s->comms.len && s->latent == 0;
+}
+
+/* A kernel runs. Who is chosen tells the term: only where it is another one the term may be. */
+static inline void open_compute(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
+                                uint32_t rank)
+{
+    uint32_t beside = is_transfer(s) ? s->comms.data[0].activity : OVL_NONE;
+    uint32_t main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s, rank);
+    if (beside != s->is.beside) {
+        set_beside(e, s, t, beside);
+    }
+    if (main != s->is.main) {
+        set_main(e, s, t, main, OVL_COMPUTE);
+    }
+    if (s->is.hides != (s->comms.len > 0)) {
+        set_hides(e, s, t, !s->is.hides);
+    }
+}
+
+/* Nobody's progress matters. */
+static inline ovl_term term_of_none(const ovl_rank_state *s)
+{
+    return s->comms.len                        ? OVL_COMM_LATENCY
+           : s->copying[0] + s->copying[1] > 0 ? OVL_COPYING
+           : s->waiting                        ? OVL_WAIT_LATE_RANK
+                                               : OVL_IDLE;
+}
+
+static inline void open_other(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
+                              uint32_t rank)
+{
+    if (s->is.hides) {
+        set_hides(e, s, t, false);
+        set_beside(e, s, t, OVL_NONE);
+    }
+    if (is_transfer(s)) {
+        uint32_t main = all_alike(e, s) ? s->comms.data[0].activity : fastest_transfer(e, s, rank);
+        if (main != s->is.main) {
+            set_main(e, s, t, main, OVL_COMM_TRANSFER);
+        }
+    } else {
+        ovl_term term = term_of_none(s);
+        if (term != s->is.term) {
+            set_main(e, s, t, OVL_NONE, term);
+        }
+    }
+}
+
+static inline void open_rank(const ovl_engine *e, ovl_rank_state *s, uint32_t rank)
+{
+    ovl_rank_times *t = &e->times[rank];
+    if (s->touched == OVL_RATES) {
+        uint32_t main = winner(e, s);
+        if (main != s->is.main) {
+            set_main(e, s, t, main, s->is.term);
+        }
+        return;
+    }
+    if (s->rivals.len) {
+        end_race(e, s, rank);
+    }
     if (s->kernels.len) {
-        c.term = OVL_COMPUTE;
-        c.main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s);
-        c.hides = s->comms.len > 0;
-        c.beside = transfer ? lowest_transfer(s) : OVL_NONE;
-    } else if (transfer) {
-        c.term = OVL_COMM_TRANSFER;
-        c.main = s->comms.len == 1 ? s->comms.data[0].activity : fastest_transfer(e, s);
-    } else if (s->comms.len) {
-        c.term = OVL_COMM_LATENCY;
-    } else if (s->copying[0] || s->copying[1]) {
-        c.term = OVL_COPYING;
-    } else if (s->waiting) {
-        c.term = OVL_WAIT_LATE_RANK;
+        open_compute(e, s, t, rank);
+    } else {
+        open_other(e, s, t, rank);
     }
-    return c;
-}
-
-/* Where only rates changed another winner is all that matters. */
-static bool keeps_winner(const ovl_engine *e, const ovl_rank_state *s)
-{
-    return !s->changed && s->rivals.len && winner(e, s) == s->is.main;
-}
-
-static void open_rank(ovl_engine *e, uint32_t rank)
-{
-    ovl_rank_state *s = &e->ranks[rank];
-    if (s->rivals.len) {
-        unwatch(e, s, rank);
-        s->rivals.len = 0;
-    }
-    ovl_choice now = choose(e, s);
-    if (s->rivals.len) {
-        watch(e, s, rank);
-    }
-    if (now.main != s->is.main || now.term != s->is.term) {
-        give_term(e, rank);
-        s->main_done = now.main != OVL_NONE ? done_by(e, now.main) : 0;
-    }
-    if (now.beside != s->is.beside || now.hides != s->is.hides) {
-        give_hidden(e, rank);
-        s->beside_done = now.beside != OVL_NONE ? done_by(e, now.beside) : 0;
-    }
-    s->is = now;
 }
 
 void ovl_account_open(ovl_engine *e)
 {
-    for (uint32_t i = 0; i < e->touched.len; i++) {
-        ovl_rank_state *s = &e->ranks[e->touched.data[i]];
-        if (!keeps_winner(e, s)) {
-            open_rank(e, e->touched.data[i]);
-        }
-        s->touched = s->changed = false;
+    const uint32_t *rank = e->touched.data, *end = rank + e->touched.len;
+    for (; rank < end; rank++) {
+        ovl_rank_state *s = &e->ranks[*rank];
+        open_rank(e, s, *rank);
+        s->touched = OVL_UNTOUCHED;
     }
     e->touched.len = 0;
 }

@@ -259,12 +259,19 @@ static void make_totals(analysis *a)
     }
 }
 
+/* Changes come in order of time. */
+static bool capacity_changes(const analysis *a)
+{
+    return a->p->n_changes && a->p->changes[0].time < a->t->begin + a->t->step;
+}
+
 static void find_price_of_interference(analysis *a)
 {
     a->out->without_interference = a->t->step;
     if (a->options->interference == OVL_INTERFERENCE_NONE) {
         return;
     }
+    a->out->degraded = capacity_changes(a);
     ovl_run_options options = {.interference = OVL_INTERFERENCE_NONE,
                                .step_only = true,
                                .no_skip = a->options->no_skip,

@@ -45,12 +45,14 @@ typedef uint32_t ovl_id;  /* index into some array; which one is said where it i
  * inlined. */
 #define OVL_FETCH(at)     __builtin_prefetch(at)
 #define OVL_ALWAYS_INLINE __attribute__((always_inline)) static inline
+#define OVL_NOINLINE      __attribute__((noinline)) /* what is around it stays short */
 #else
 #define OVL_PRINTF(fmt, args)
 #define OVL_NORETURN
 #define OVL_COLD
 #define OVL_FETCH(at)     ((void)(at))
 #define OVL_ALWAYS_INLINE static inline
+#define OVL_NOINLINE
 #endif
 
 /* Ends the program because memory is exhausted: no caller can do better, so no caller has to try.

@@ -47,14 +47,15 @@ static void grow(ovl_delay_line *line)
     line->first = 0;
 }
 
-static void find_next(ovl_delays *delays)
+void ovl_delays_find_first(ovl_delays *delays)
 {
-    const ovl_heap_item *best = NULL;
+    delays->first = NULL;
     delays->next = OVL_NONE;
     for (uint32_t i = 0; i < delays->n_lines; i++) {
         const ovl_delay_line *line = &delays->lines[i];
-        if (line->n && (!best || ovl_heap_before(&line->items[line->first], best))) {
-            best = &line->items[line->first];
+        if (line->n &&
+            (!delays->first || ovl_heap_before(&line->items[line->first], delays->first))) {
+            delays->first = &line->items[line->first];
             delays->next = i;
         }
     }
@@ -66,7 +67,8 @@ bool ovl_delays_add(ovl_delays *delays, ovl_time now, ovl_time delay, uint64_t t
     if (!line) {
         return false;
     }
-    if (line->n == line->size) {
+    bool moved = line->n == line->size;
+    if (moved) {
         grow(line);
     }
     ovl_heap_item item = ovl_heap_item_of(now + delay, tie, handle);
@@ -75,8 +77,8 @@ bool ovl_delays_add(ovl_delays *delays, ovl_time now, ovl_time delay, uint64_t t
         *item_at(line, at) = *item_at(line, at - 1);
     }
     *item_at(line, at) = item;
-    if (at == 0) {
-        find_next(delays);
+    if (at == 0 || moved) {
+        ovl_delays_find_first(delays);
     }
     return true;
 }
@@ -86,5 +88,5 @@ void ovl_delays_take(ovl_delays *delays)
     ovl_delay_line *line = &delays->lines[delays->next];
     line->first = (line->first + 1) & (line->size - 1);
     line->n--;
-    find_next(delays);
+    ovl_delays_find_first(delays);
 }

@@ -23,7 +23,8 @@ typedef struct ovl_delay_line {
 typedef struct ovl_delays {
     ovl_delay_line lines[OVL_DELAYS_MAX];
     uint32_t n_lines;
-    uint32_t next; /* whose first item is the first of all; OVL_NONE: there is none */
+    uint32_t next;              /* whose first item is the first of all; OVL_NONE: there is none, */
+    const ovl_heap_item *first; /* and that item; NULL */
 } ovl_delays;
 
 void ovl_delays_init(ovl_delays *delays);
@@ -36,14 +37,13 @@ bool ovl_delays_add(ovl_delays *delays, ovl_time now, ovl_time delay, uint64_t t
 /* The first event, or NULL. */
 static inline const ovl_heap_item *ovl_delays_first(const ovl_delays *delays)
 {
-    if (delays->next == OVL_NONE) {
-        return NULL;
-    }
-    const ovl_delay_line *line = &delays->lines[delays->next];
-    return &line->items[line->first];
+    return delays->first;
 }
 
 /* Takes it out. */
 void ovl_delays_take(ovl_delays *delays);
+
+/* Finds it anew, after somebody changed what stands in the lines. */
+void ovl_delays_find_first(ovl_delays *delays);
 
 #endif

@@ -51,7 +51,9 @@ static inline ovl_pull ovl_pull_of(ovl_exact_weight w, uint64_t demand)
     }
     uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
     uint64_t out_of_low = (low >> 1) >> (63 - w.shift); /* no shift by 64 */
-    return (ovl_pull){(ovl_wide)((ovl_uwide)high << w.shift | out_of_low), low << w.shift};
+    uint64_t out_of_high = (high >> 1) >> (63 - w.shift);
+    ovl_uwide above = (ovl_uwide)out_of_high << 64 | high << w.shift | out_of_low;
+    return (ovl_pull){(ovl_wide)above, low << w.shift};
 }
 
 static inline void ovl_pull_add(ovl_pull *sum, ovl_pull p)

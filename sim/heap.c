@@ -2,140 +2,169 @@
 
 void ovl_heap_free(ovl_heap *heap)
 {
-    ovl_vec_free(&heap->items);
+    free(heap->nodes);
+    heap->nodes = NULL;
+    heap->n_leaves = heap->n_levels = heap->n_used = heap->len = 0;
+    ovl_vec_free(&heap->spare);
     ovl_vec_free(&heap->place);
 }
 
-/* Of two or four neighbours the first to come, without a branch: which it is is anybody's guess. */
-static inline const ovl_heap_item *first_of_two(const ovl_heap_item *items)
+static inline ovl_heap_item first_of(ovl_heap_item a, ovl_heap_item b)
 {
-    return items + ovl_heap_before(&items[1], &items[0]);
+    bool later = ovl_heap_before(&b, &a); /* no branch: which it is is anybody's guess */
+    return (ovl_heap_item){later ? b.order : a.order, later ? b.time : a.time};
 }
 
-static inline const ovl_heap_item *first_of_four(const ovl_heap_item *items)
+static inline bool same(const ovl_heap_item *a, const ovl_heap_item *b)
 {
-    const ovl_heap_item *a = first_of_two(items), *b = first_of_two(items + 2);
-    return ovl_heap_before(b, a) ? b : a;
+    return a->order == b->order;
 }
 
-static inline uint32_t first_child(const ovl_heap_item *items, uint32_t child, uint32_t len)
+/* --- Ways up --- */
+
+/* An item came into a leaf where nobody was, or a later one. */
+static void rise(ovl_heap *heap, uint32_t leaf, ovl_heap_item item)
 {
-    if (child + 4 <= len) {
-        return (uint32_t)(first_of_four(items + child) - items);
+    ovl_heap_item *nodes = heap->nodes;
+    uint32_t n = heap->n_leaves + leaf, moves = 1;
+    nodes[n] = item;
+    for (; n > 1 && ovl_heap_before(&item, &nodes[n / 2]); moves++) {
+        n /= 2;
+        nodes[n] = item;
     }
-    uint32_t best = child;
-    for (uint32_t i = child + 1; i < len; i++) {
-        best = ovl_heap_before(&items[i], &items[best]) ? i : best;
-    }
-    return best;
-}
-
-static inline void put(ovl_heap_item *items, uint32_t *place, uint32_t at, ovl_heap_item item)
-{
-    items[at] = item;
-    place[OVL_HEAP_HANDLE(&item)] = at + 1;
-}
-
-static void rise(ovl_heap *heap, uint32_t at, ovl_heap_item item)
-{
-    ovl_heap_item *items = heap->items.data;
-    uint32_t *place = heap->place.data, moves = 1;
-    while (at > 0) {
-        uint32_t parent = (at - 1) / 4;
-        if (!ovl_heap_before(&item, &items[parent])) {
-            break;
-        }
-        put(items, place, at, items[parent]);
-        at = parent;
-        moves++;
-    }
-    put(items, place, at, item);
     heap->moves += moves;
 }
 
-static void sink(ovl_heap *heap, uint32_t at, ovl_heap_item item)
+static inline ovl_heap_item *at(ovl_heap_item *nodes, size_t byte)
 {
-    ovl_heap_item *items = heap->items.data;
-    uint32_t *place = heap->place.data, len = heap->items.len, moves = 1;
-    for (uint32_t child; (child = at * 4 + 1) < len; moves++) {
-        uint32_t best = first_child(items, child, len);
-        if (!ovl_heap_before(&items[best], &item)) {
-            break;
-        }
-        put(items, place, at, items[best]);
-        at = best;
+    return (ovl_heap_item *)((char *)nodes + byte);
+}
+
+/* The first of all left its leaf for a later item, or for nobody. Most of what the queue costs is
+ * this loop: places are counted in bytes, so that none has to be multiplied. */
+static void replace_first(ovl_heap *heap, uint32_t leaf, ovl_heap_item item)
+{
+    const size_t size = sizeof item;
+    ovl_heap_item *nodes = heap->nodes;
+    size_t byte = (heap->n_leaves + (size_t)leaf) * size;
+    *at(nodes, byte) = item;
+    do {
+        item = first_of(item, *at(nodes, byte ^ size));
+        byte = byte / 2 & ~(size - 1);
+        *at(nodes, byte) = item;
+    } while (byte != size);
+    heap->moves += heap->n_levels;
+}
+
+/* The same for anybody: further up than it stood nothing changes. */
+static void replace(ovl_heap *heap, uint32_t leaf, ovl_heap_item item)
+{
+    ovl_heap_item *nodes = heap->nodes;
+    uint32_t n = heap->n_leaves + leaf, moves = 1;
+    const ovl_heap_item old = nodes[n];
+    if (same(&old, &nodes[1])) {
+        replace_first(heap, leaf, item);
+        return;
     }
-    put(items, place, at, item);
+    nodes[n] = item;
+    for (; same(&nodes[n / 2], &old); moves++) {
+        item = first_of(item, nodes[n ^ 1]);
+        n /= 2;
+        nodes[n] = item;
+    }
     heap->moves += moves;
 }
 
-/* Nothing came in the stead of the first item that was taken out: the last one fills the hole. */
-void ovl_heap_fill_hole(ovl_heap *heap)
+/* --- Leaves --- */
+
+#define FIRST_LEVELS 7
+
+static void fill_nodes(ovl_heap *heap)
 {
-    heap->hole = false;
-    ovl_heap_item last = heap->items.data[--heap->items.len];
-    if (heap->items.len) {
-        sink(heap, 0, last);
+    for (uint32_t n = heap->n_leaves - 1; n > 0; n--) {
+        heap->nodes[n] = first_of(heap->nodes[2 * n], heap->nodes[2 * n + 1]);
     }
 }
 
-static void add(ovl_heap *heap, ovl_heap_item item)
+/* Twice as many leaves; two neighbours are on one line of the cache. */
+static void grow(ovl_heap *heap)
 {
-    if (heap->hole) {
-        heap->hole = false;
-        sink(heap, 0, item);
-    } else {
-        ovl_vec_push(&heap->items, item);
-        rise(heap, heap->items.len - 1, item);
+    const uint32_t old = heap->n_leaves;
+    const size_t n = old ? 2 * (size_t)old : (size_t)1 << (FIRST_LEVELS - 1);
+    ovl_heap_item *nodes = aligned_alloc(OVL_CACHE_LINE, 2 * n * sizeof *nodes);
+    if (!nodes || n > UINT32_MAX / 2) {
+        ovl_out_of_memory(2 * n * sizeof *nodes);
+    }
+    nodes[0] = OVL_HEAP_NOBODY;
+    for (uint32_t i = 0; i < n; i++) {
+        nodes[n + i] = i < old ? heap->nodes[old + i] : OVL_HEAP_NOBODY;
+    }
+    free(heap->nodes);
+    heap->nodes = nodes;
+    heap->n_leaves = (uint32_t)n;
+    heap->n_levels = old ? heap->n_levels + 1 : FIRST_LEVELS;
+    fill_nodes(heap);
+}
+
+static uint32_t new_leaf(ovl_heap *heap)
+{
+    if (heap->spare.len) {
+        return heap->spare.data[--heap->spare.len];
+    }
+    if (heap->n_used == heap->n_leaves) {
+        grow(heap);
+    }
+    return heap->n_used++;
+}
+
+void ovl_heap_clear(ovl_heap *heap)
+{
+    for (uint32_t i = 0; i < heap->n_used; i++) {
+        heap->nodes[heap->n_leaves + i] = OVL_HEAP_NOBODY;
+    }
+    for (uint32_t i = 0; i < heap->place.len; i++) {
+        heap->place.data[i] = 0;
+    }
+    if (heap->n_leaves) {
+        fill_nodes(heap);
+    }
+    heap->n_used = heap->len = heap->spare.len = 0;
+}
+
+static void make_place(ovl_heap *heap, uint32_t handle)
+{
+    while (heap->place.len <= handle) {
+        ovl_vec_push(&heap->place, 0);
     }
 }
 
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
 {
     heap->puts++;
-    while (heap->place.len <= handle) {
-        ovl_vec_push(&heap->place, 0);
+    if (heap->place.len <= handle) {
+        make_place(heap, handle);
     }
     ovl_heap_item item = ovl_heap_item_of(time, tie, handle);
-    if (heap->place.data[handle] == 0) {
-        add(heap, item);
-        return;
-    }
-    if (heap->hole) {
-        ovl_heap_fill_hole(heap);
-    }
-    uint32_t at = heap->place.data[handle] - 1;
-    if (ovl_heap_before(&item, &heap->items.data[at])) {
-        rise(heap, at, item);
+    uint32_t place = heap->place.data[handle];
+    if (place == 0) {
+        uint32_t leaf = new_leaf(heap);
+        heap->place.data[handle] = leaf + 1;
+        heap->len++;
+        rise(heap, leaf, item);
+    } else if (ovl_heap_before(&item, &heap->nodes[heap->n_leaves + place - 1])) {
+        rise(heap, place - 1, item);
     } else {
-        sink(heap, at, item);
+        replace(heap, place - 1, item);
     }
 }
 
-void ovl_heap_take_out(ovl_heap *heap, uint32_t handle)
+void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
 {
-    if (heap->hole) {
-        ovl_heap_fill_hole(heap);
+    uint32_t place = handle < heap->place.len ? heap->place.data[handle] : 0;
+    if (place) {
+        heap->place.data[handle] = 0;
+        heap->len--;
+        ovl_vec_push(&heap->spare, place - 1);
+        replace(heap, place - 1, OVL_HEAP_NOBODY);
     }
-    uint32_t at = heap->place.data[handle] - 1;
-    heap->place.data[handle] = 0;
-    if (at == 0) {
-        heap->hole = true;
-        return;
-    }
-    ovl_heap_item last = heap->items.data[--heap->items.len];
-    if (at == heap->items.len) {
-        return;
-    }
-    if (ovl_heap_before(&last, &heap->items.data[(at - 1) / 4])) {
-        rise(heap, at, last);
-    } else {
-        sink(heap, at, last);
-    }
-}
-
-const ovl_heap_item *ovl_heap_peek_past_hole(const ovl_heap *heap)
-{
-    const ovl_heap_item *items = heap->items.data;
-    return heap->items.len > 1 ? &items[first_child(items, 1, heap->items.len)] : NULL;
 }

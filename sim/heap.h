@@ -1,13 +1,21 @@
 /*
  * heap.h - a priority queue of (time, tie, handle) in which the time of a handle can be changed.
  *
- * A 4-ary heap with positions: each handle is in the queue at most once. The order is total: time,
- * then tie, then handle; never luck. Example: set(h, 3, 50, 0), set(h, 1, 50, 0), set(h, 3, 40, 0)
- * leaves 3 at 40 before 1 at 50.
+ * A tournament: the items are the leaves of a binary tree, and each node above holds the earlier of
+ * the two below it, so the first of all stands at the root. Each handle is in the queue at most
+ * once and stays in its leaf while it is. The order is total: time, then tie, then handle; never
+ * luck. Example: set(h, 3, 50, 0), set(h, 1, 50, 0), set(h, 3, 40, 0) leaves 3 at 40 before 1 at
+ * 50.
  *
- * Figures that chose it over pairing heaps and ladders: a re-key costs about as much as a pop, and
- * the number of re-keys decides. Taking out the first and putting another in, which is what events
- * mostly do, costs one walk down.
+ * Who leaves, or becomes later, is replaced on the way up as far as it stood there: with the other
+ * of each two, whose places are known beforehand, so that no step waits for the one before it to
+ * say where to look, and nothing has to be guessed. Who comes goes up until somebody is earlier,
+ * which for an event that was just asked for is soon.
+ *
+ * Figures that chose it over a heap of four children, which waits for each comparison on its way
+ * down before it knows what to look at next: as many instructions, and 20 to 45 % less time. Over
+ * pairing heaps and ladders: a re-key costs about as much as a pop there, and the number of re-keys
+ * decides.
  */
 #ifndef OVL_SIM_HEAP_H
 #define OVL_SIM_HEAP_H
@@ -39,51 +47,41 @@ static inline bool ovl_heap_before(const ovl_heap_item *a, const ovl_heap_item *
 }
 
 typedef struct ovl_heap {
-    OVL_VEC(ovl_heap_item) items;
-    OVL_VEC(uint32_t) place; /* by handle: index into items + 1, 0 when absent */
-    bool hole;               /* the first item is gone; whatever is put in next goes there */
-    uint64_t puts, moves;    /* calls of set, and items moved: for counters */
+    ovl_heap_item *nodes;    /* 1: the root; below n are 2n and 2n + 1; the leaves are the last */
+    uint32_t n_leaves;       /* a power of two, or 0 */
+    uint32_t n_levels;       /* from a leaf to the root, both counted */
+    uint32_t n_used;         /* leaves that anybody was in yet */
+    uint32_t len;            /* items */
+    OVL_VEC(uint32_t) spare; /* leaves among these that are free */
+    OVL_VEC(uint32_t) place; /* by handle: its leaf + 1, 0 when absent */
+    uint64_t puts, moves;    /* calls of set, and nodes written: for counters */
 } ovl_heap;
 
 void ovl_heap_free(ovl_heap *heap);
 
+/* Takes everybody out. */
+void ovl_heap_clear(ovl_heap *heap);
+
 /* Puts a handle in, or changes its key. 0 <= time, tie < 2^33, handle < 2^31. */
 void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
 
-void ovl_heap_take_out(ovl_heap *heap, uint32_t handle);
-void ovl_heap_fill_hole(ovl_heap *heap);
-
-/* Takes a handle out if it is in. Mostly it is the first. */
-static inline void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
-{
-    uint32_t place = handle < heap->place.len ? heap->place.data[handle] : 0;
-    if (place == 1 && !heap->hole) {
-        heap->place.data[handle] = 0;
-        heap->hole = true;
-    } else if (place) {
-        ovl_heap_take_out(heap, handle);
-    }
-}
-
-const ovl_heap_item *ovl_heap_peek_past_hole(const ovl_heap *heap);
+/* Takes a handle out if it is in. */
+void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
 
 /* The first item; NULL when empty. Valid until the next change. */
-static inline const ovl_heap_item *ovl_heap_top(ovl_heap *heap)
+static inline const ovl_heap_item *ovl_heap_top(const ovl_heap *heap)
 {
-    if (heap->hole) {
-        ovl_heap_fill_hole(heap);
-    }
-    return heap->items.len ? heap->items.data : NULL;
+    return heap->len ? &heap->nodes[1] : NULL;
 }
 
-/* The same item, but where the first was just taken out the queue is not put in order for it: what
- * is put in next may go there. */
-static inline const ovl_heap_item *ovl_heap_peek(const ovl_heap *heap)
+/* Nobody: later than everybody. */
+#define OVL_HEAP_NOBODY ((ovl_heap_item){UINT64_MAX, OVL_NEVER})
+
+/* The item in a leaf below n_used, in no order; NULL if it is free. */
+static inline const ovl_heap_item *ovl_heap_leaf(const ovl_heap *heap, uint32_t leaf)
 {
-    if (heap->hole) {
-        return ovl_heap_peek_past_hole(heap);
-    }
-    return heap->items.len ? heap->items.data : NULL;
+    const ovl_heap_item *item = &heap->nodes[heap->n_leaves + leaf];
+    return item->order == UINT64_MAX ? NULL : item;
 }
 
 #endif

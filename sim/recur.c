@@ -315,6 +315,9 @@ void ovl_recur_anchor(ovl_engine *e)
     for (uint32_t i = 0; i < r->rhythms.len && !skipped; i++) {
         skipped = due[i] && try_rhythm(e, r, &r->rhythms.data[i]);
     }
+    if (any) {
+        ovl_account_go_on(e);
+    }
     for (uint32_t i = 0; i < r->rhythms.len && skipped; i++) {
         ovl_rhythm *x = &r->rhythms.data[i];
         uint32_t before = x->anchors;

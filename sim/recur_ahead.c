@@ -537,8 +537,9 @@ static ovl_time next_moment(const ovl_engine *e)
 static ovl_time last_event(const ovl_engine *e)
 {
     ovl_time last = e->now;
-    for (uint32_t i = 0; i < e->heap.items.len; i++) {
-        last = OVL_MAX(last, e->heap.items.data[i].time);
+    for (uint32_t i = 0; i < e->heap.n_used; i++) {
+        const ovl_heap_item *event = ovl_heap_leaf(&e->heap, i);
+        last = event ? OVL_MAX(last, event->time) : last;
     }
     for (uint32_t i = 0; i < e->delays.n_lines; i++) {
         const ovl_delay_line *line = &e->delays.lines[i];

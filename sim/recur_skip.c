@@ -45,8 +45,6 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
             s->copies[d].data[i].arrive += later;
         }
     }
-    s->accounted += later;
-    s->hidden_accounted += later;
     const ovl_stride *host = ovl_recur_stride(r, rank, ovl_lane_host(code));
     s->cursor += host ? (uint32_t)r->shift.times * host->by : 0;
 }
@@ -103,12 +101,13 @@ static void move_queue(ovl_engine *e, const ovl_recur *r, ovl_time later)
     ovl_heap *h = &e->heap;
     OVL_VEC(ovl_heap_item) items = {0};
     uint64_t puts = h->puts, moves = h->moves;
-    ovl_heap_top(h); /* no hole */
-    for (uint32_t i = 0; i < h->items.len; i++) {
-        ovl_vec_push(&items, moved_event(e, r, &h->items.data[i], later));
-        h->place.data[OVL_HEAP_HANDLE(&items.data[i])] = 0;
+    for (uint32_t i = 0; i < h->n_used; i++) {
+        const ovl_heap_item *event = ovl_heap_leaf(h, i);
+        if (event) {
+            ovl_vec_push(&items, moved_event(e, r, event, later));
+        }
     }
-    h->items.len = 0;
+    ovl_heap_clear(h);
     for (uint32_t i = 0; i < items.len; i++) {
         const ovl_heap_item *x = &items.data[i];
         ovl_heap_set(h, OVL_HEAP_HANDLE(x), x->time, x->order >> OVL_HEAP_HANDLE_BITS);
@@ -134,16 +133,10 @@ static void move_line(const ovl_engine *e, const ovl_recur *r, ovl_delay_line *l
 
 static void move_delays(ovl_engine *e, const ovl_recur *r, ovl_time later)
 {
-    const ovl_heap_item *best = NULL;
     for (uint32_t i = 0; i < e->delays.n_lines; i++) {
-        ovl_delay_line *line = &e->delays.lines[i];
-        move_line(e, r, line, later);
-        const ovl_heap_item *first = line->n ? &line->items[line->first] : NULL;
-        if (first && (!best || ovl_heap_before(first, best))) {
-            best = first;
-            e->delays.next = i;
-        }
+        move_line(e, r, &e->delays.lines[i], later);
     }
+    ovl_delays_find_first(&e->delays);
 }
 
 static void move_fronts(ovl_recur *r, uint32_t rank)

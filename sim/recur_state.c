@@ -79,9 +79,11 @@ static void list_events(ovl_engine *e, ovl_recur *r)
     for (uint32_t i = 0; i < e->p->n_ranks; i++) {
         r->host_moments.data[i] = -1;
     }
-    ovl_heap_top(&e->heap); /* no hole */
-    for (uint32_t i = 0; i < e->heap.items.len; i++) {
-        note_event(e, r, &e->heap.items.data[i]);
+    for (uint32_t i = 0; i < e->heap.n_used; i++) {
+        const ovl_heap_item *event = ovl_heap_leaf(&e->heap, i);
+        if (event) {
+            note_event(e, r, event);
+        }
     }
     for (uint32_t i = 0; i < e->delays.n_lines; i++) {
         const ovl_delay_line *line = &e->delays.lines[i];
@@ -263,14 +265,12 @@ static void put_activities(const ovl_engine *e, ovl_recur *r)
     }
 }
 
-/* Who gets the time; all of it until now was given away. */
+/* Who gets the time. What it has done is told with the activity. */
 static void put_choice(ovl_recur *r, const ovl_rank_state *s)
 {
     put(&r->now, (uint64_t)s->is.term << 1 | s->is.hides);
     put_activity_name(r, s->is.main);
     put_activity_name(r, s->is.beside);
-    put(&r->now, s->is.main != OVL_NONE ? (uint64_t)s->main_done : 0);
-    put(&r->now, s->is.beside != OVL_NONE ? (uint64_t)s->beside_done : 0);
 }
 
 static void put_running(const ovl_engine *e, ovl_recur *r, uint32_t rank)

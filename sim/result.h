@@ -336,7 +336,9 @@ typedef struct ovl_result {
     const ovl_time *step_times;
     uint32_t n_steps;
     ovl_time without_interference; /* the step under `none`: the difference is the price of
-                                      interference */
+                                      interference, and of capacity that was lost */
+    bool degraded;                 /* a resource changed its capacity before the step ended, and the
+                                      model follows that: what is slowed may be so by nobody */
     uint32_t deciding_rank;
     ovl_time term[OVL_TERM_COUNT]; /* of the deciding rank */
     ovl_time hidden_comm, hidden_comm_stretch, comm_total,

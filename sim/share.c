@@ -193,13 +193,15 @@ static void forget_idle(ovl_share *share)
 static void copy_uses(ovl_share_class *c, const ovl_use *uses, uint32_t n)
 {
     c->uses = ovl_vec_grow_(c->uses, sizeof *c->uses, n, &c->cap_uses);
-    c->n_uses = c->breadth = 0;
+    c->n_uses = 0;
+    uint64_t breadth = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (uses[i].rate) {
             c->uses[c->n_uses++] = uses[i];
-            c->breadth += uses[i].spread;
+            breadth += uses[i].spread;
         }
     }
+    c->is_long = breadth > OVL_SHARE_SHORT;
 }
 
 static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double weight,
@@ -234,29 +236,27 @@ static inline void make_dirty(ovl_share *share, uint32_t slot)
     }
 }
 
-#define COUPLED_BITS 32
-
-static inline uint32_t coupled_bit(uint32_t use)
+static inline uint16_t use_bit(uint32_t use)
 {
-    return use < COUPLED_BITS ? UINT32_C(1) << use : 0;
+    return use < OVL_SHARE_USE_BITS ? (uint16_t)(1u << use) : 0;
 }
 
-typedef void teller(ovl_share *share, uint32_t resource, uint32_t slot);
+typedef void teller(ovl_share *share, uint32_t slot, ovl_use *use);
 
 /* Each contended resource it uses but one is told of it. */
 static inline void tell_others(ovl_share *share, uint32_t slot, uint32_t but, teller *tell)
 {
     const ovl_share_class *c = &share->classes.data[slot];
     for (uint32_t bits = c->coupled; bits; bits &= bits - 1) {
-        uint32_t resource = c->uses[__builtin_ctz(bits)].resource;
-        if (resource != but) {
-            tell(share, resource, slot);
+        ovl_use *use = &c->uses[__builtin_ctz(bits)];
+        if (use->resource != but) {
+            tell(share, slot, use);
         }
     }
-    for (uint32_t u = COUPLED_BITS; u < c->n_uses; u++) {
-        uint32_t resource = c->uses[u].resource;
-        if (resource != but && ovl_share_couples(&share->resources[resource])) {
-            tell(share, resource, slot);
+    for (uint32_t u = OVL_SHARE_USE_BITS; u < c->n_uses; u++) {
+        ovl_use *use = &c->uses[u];
+        if (use->resource != but && ovl_share_couples(&share->resources[use->resource])) {
+            tell(share, slot, use);
         }
     }
 }
@@ -286,16 +286,23 @@ static inline uint8_t state_of(const ovl_share_resource *r)
 static void note_moves(ovl_share *share, uint32_t slot)
 {
     const ovl_share_class *c = &share->classes.data[slot];
-    for (uint32_t u = 0; u < c->n_uses && c->shared && !ovl_share_long(c); u++) {
-        ovl_share_note_move(&share->resources[c->uses[u].resource], slot);
+    for (uint32_t u = 0; u < c->n_uses && c->shared && !c->is_long; u++) {
+        ovl_share_note_move(&share->resources[c->uses[u].resource], slot, &c->uses[u]);
     }
 }
 
-static void couple(ovl_share *share, ovl_share_class *c, const ovl_share_resource *r, bool couples)
+static uint16_t with_bit(uint16_t bits, uint16_t bit, bool is)
 {
-    for (uint32_t u = 0; u < c->n_uses && u < COUPLED_BITS; u++) {
+    return (uint16_t)(is ? bits | bit : bits & ~bit);
+}
+
+/* What a use means to a class, now that its resource is in another state. */
+static void note_state(const ovl_share *share, ovl_share_class *c, const ovl_share_resource *r)
+{
+    for (uint32_t u = 0; u < c->n_uses && u < OVL_SHARE_USE_BITS; u++) {
         if (&share->resources[c->uses[u].resource] == r) {
-            c->coupled = couples ? c->coupled | coupled_bit(u) : c->coupled & ~coupled_bit(u);
+            c->coupled = with_bit(c->coupled, use_bit(u), r->state == OVL_SHARE_COUPLES);
+            c->owned = with_bit(c->owned, use_bit(u), r->state == OVL_SHARE_OWN);
         }
     }
 }
@@ -310,7 +317,7 @@ static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
     for (uint32_t k = 0; k < r->line.len; k++) {
         ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         c->shared += (uint32_t)more * r->line.data[k].spread;
-        couple(share, c, r, state == OVL_SHARE_COUPLES);
+        note_state(share, c, r);
         c->limited = c->limited && !own;
         note_moves(share, r->line.data[k].slot);
     }
@@ -329,12 +336,13 @@ static void count_first_in(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
     share->n_live++;
-    c->shared = c->coupled = 0;
+    c->shared = c->coupled = c->owned = 0;
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_enter(share, slot, &c->uses[i]);
-        bool couples = ovl_share_couples(&share->resources[c->uses[i].resource]);
-        c->shared += couples ? c->uses[i].spread : 0;
-        c->coupled |= couples ? coupled_bit(i) : 0;
+        if (ovl_share_couples(&share->resources[c->uses[i].resource])) {
+            c->shared += c->uses[i].spread;
+            c->coupled |= use_bit(i);
+        }
     }
 }
 
@@ -355,7 +363,7 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
         r->demand += count * c->uses[i].rate;
         update_state(share, r);
         if (ovl_share_couples(r)) {
-            ovl_share_move(share, c->uses[i].resource, slot);
+            ovl_share_move(share, slot, &c->uses[i]);
         }
     }
 }
@@ -390,7 +398,7 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
         if (ovl_share_couples(r)) {
             ovl_share_touch(share, c->uses[i].resource);
             if (!last) {
-                ovl_share_move(share, c->uses[i].resource, slot);
+                ovl_share_move(share, slot, &c->uses[i]);
             }
         }
         r->demand -= count * c->uses[i].rate;

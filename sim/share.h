@@ -43,7 +43,8 @@ typedef struct ovl_use {
                          folded as many as there would be; `rate` is that of all of them */
     uint32_t spread;  /* how many resources like it each of them has, all used alike: 1, or more
                          where ranks are folded */
-    uint64_t rate;    /* bytes/s at isolated speed; 0 is allowed and means nothing */
+    uint32_t at;   /* the solver's: where its class stands in the line of the resource, perhaps */
+    uint64_t rate; /* bytes/s at isolated speed; 0 is allowed and means nothing */
 } ovl_use;
 
 /* What bounds a class besides the resources it shares with others: the level at which it does, and
@@ -54,46 +55,59 @@ struct ovl_share_limit {
     uint32_t bound; /* a resource of its own; OVL_BOUND_CAP: its cap */
 };
 
+/* What every join, leave and solve looks at comes first, in one cache line. */
 typedef struct ovl_share_class {
     _Alignas(OVL_CACHE_LINE) double rate; /* solved, unless it follows a resource: ovl_share_rate;
                                              -1 before */
-    uint32_t bound;                       /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t follows;                     /* the resource whose level gives its rate, or OVL_NONE */
-    uint32_t count;  /* activities; a class without any is kept for those to come */
-    uint32_t shared; /* contended resources it shares with other classes */
-    uint32_t born;   /* which class of this slot it is */
+    double weight, cap_level;             /* cap / weight */
+    ovl_use *uses;                        /* owned by the solver, re-used with the slot */
     uint32_t n_uses;
-    ovl_use *uses;                 /* owned by the solver, re-used with the slot */
-    ovl_exact_weight exact;        /* of `weight` */
-    uint32_t coupled;              /* of its first uses those that it shares, one bit each */
-    uint32_t breadth;              /* resources it uses, those that are folded counted */
-    bool dirty;                    /* in the list of those whose rate may be out of date */
-    bool limited;                  /* `limit` is up to date */
-    bool known;                    /* in the table, by its uses, weight and cap */
-    bool tied;                     /* several resources that it shares are full at one level */
-    bool settled;                  /* scratch of a solve */
-    double cap, weight, cap_level; /* cap / weight */
-    struct ovl_share_limit limit;  /* what bounds it besides resources it shares */
+    uint32_t bound;         /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
+    uint32_t follows;       /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t count;         /* activities; a class without any is kept for those to come */
+    uint32_t shared;        /* contended resources it shares with other classes */
+    uint32_t born;          /* which class of this slot it is */
+    uint16_t coupled;       /* of its first uses those that it shares, one bit each */
+    uint16_t owned;         /* of its first uses those that bound it alone, one bit each */
+    bool dirty;             /* in the list of those whose rate may be out of date */
+    bool limited;           /* `limit` is up to date */
+    bool known;             /* in the table, by its uses, weight and cap */
+    bool tied;              /* several resources that it shares are full at one level */
+    ovl_exact_weight exact; /* of `weight` */
+    double cap;
+    struct ovl_share_limit limit; /* what bounds it besides resources it shares */
     uint64_t hash;
     uint32_t cap_uses;
     uint32_t mark; /* of the last component walk that met it */
+    bool is_long;  /* it uses so many resources, those that are folded counted, that it is solved
+                      with everybody it reaches */
+    bool settled;  /* scratch of a solve */
 } ovl_share_class;
 
-/* A class in the line of a resource. */
+/* A class in the line of a resource: a cache line. */
 typedef struct ovl_share_user {
-    double level;    /* up to where it goes for reasons of its own */
-    uint64_t rate;   /* the rate there, in units of 2^-63 */
-    uint64_t demand; /* count * unit, as it is counted in the sums of the line */
-    uint64_t unit;   /* bytes/s of one activity */
+    double level;      /* up to where it goes for reasons of its own */
+    uint64_t rate;     /* the rate there, in units of 2^-63 */
+    uint64_t demand;   /* count * unit, as it is counted in the sums of the line */
+    uint64_t unit;     /* bytes/s of one activity */
+    uint64_t mantissa; /* with `shift`: the weight of its class (ovl_exact_weight) */
+    uint32_t shift;
     uint32_t slot;
     uint32_t spread; /* ovl_use */
     uint32_t bound;  /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
-                       another resource that it shares and stays as it is */
+                        another resource that it shares and stays as it is */
     bool bounded;    /* by this resource */
     bool crossing;   /* it shares other resources, too */
     bool is_long;    /* it uses very many resources */
     bool moved;      /* put here since the last solve */
+    bool rough;      /* `level` is right but for some last places; neither `rate` nor `bound` are
+                        known. It is bounded by this resource */
 } ovl_share_user;
+
+/* A class whose place in a line may be another, and where it stood, perhaps. */
+typedef struct ovl_share_moved {
+    uint32_t slot, at;
+} ovl_share_moved;
 
 /* What a resource means for those who use it. */
 enum ovl_share_state {
@@ -103,7 +117,7 @@ enum ovl_share_state {
 };
 
 /* In order of use, a cache line each: what every change of a level looks at, what a change of users
- * does, and what only a solve does. */
+ * does, and what only a solve with others does. */
 typedef struct ovl_share_resource {
     /* The classes with activities stand in the line by level. The first `limited` meet their own
      * limits before the resource is full; `left` is what they leave, `open_pull` the pull of the
@@ -114,17 +128,20 @@ typedef struct ovl_share_resource {
     uint32_t limited;
     uint32_t open_crossing;
     OVL_VEC(ovl_share_user) line;
-    OVL_VEC(uint32_t) moved; /* slots whose place in the line may be another */
+    OVL_VEC(ovl_share_moved) moved;
     uint64_t capacity;
     uint64_t demand; /* sum of count * rate: exact, so that "could be full" is no matter of rounding
                       */
     uint32_t live;   /* classes in the line, folded ones as many as they stand for */
-    uint32_t n_long; /* classes in the line that use very many resources */
     uint8_t state;   /* ovl_share_state */
     bool touched;    /* in the list of those whose users may have to change */
     bool stale;      /* the line is in no order and has no sums */
-    uint32_t tries;  /* how often it was solved by itself at the last instant when it was, */
-    uint64_t tried_at;            /* and that instant */
+    bool loose;      /* of those it bounds only `least` is known to stand right: it has the least
+                        level (share_quick.c) */
+    uint32_t least;  /* where it stands */
+    uint32_t tried_at;            /* the last instant when it was solved by itself */
+    uint32_t tries;               /* how often it was then */
+    uint32_t n_long;              /* classes in the line that use very many resources */
     uint32_t look_from, look_end; /* while it is solved: the part of the line where somebody moved
                                      or passed the border between the two groups */
     /* Scratch of a component's solve: the last that met it; not yet given away, of those not

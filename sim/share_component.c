@@ -296,7 +296,7 @@ static void sort_out_class(ovl_share *share, uint32_t slot)
         publish_limit(share, limit);
         return;
     }
-    if (c->shared > 1 && ovl_share_long(c)) {
+    if (c->shared > 1 && c->is_long) {
         ovl_share_solve_component(share, slot);
         return;
     }
@@ -326,7 +326,8 @@ static void sort_out_resource(ovl_share *share, uint32_t resource)
     r->touched = false;
     if (!ovl_share_couples(r)) {
         sort_out_users(share, resource, r->state == OVL_SHARE_OWN);
-    } else if (r->tries > PATIENCE || !ovl_share_solve_resource(share, resource)) {
+    } else if (r->tries > PATIENCE || !(ovl_share_solve_quick(share, resource) ||
+                                        ovl_share_solve_resource(share, resource))) {
         ovl_share_solve_component(share, r->line.data[0].slot);
     }
 }
@@ -338,7 +339,7 @@ void ovl_share_solve(ovl_share *share)
     for (uint32_t i = 0; i < share->dirty.len; i++) {
         uint32_t slot = share->dirty.data[i];
         ovl_share_class *c = &share->classes.data[slot];
-        bool others_know = c->shared > 0 && !ovl_share_long(c); /* since it was counted */
+        bool others_know = c->shared > 0 && !c->is_long; /* since it was counted */
         if (c->count && c->dirty && !others_know) {
             sort_out_class(share, slot);
         }

@@ -14,19 +14,11 @@
  */
 #include "sim/share_parts.h"
 
-/* Levels further apart than this are in the same order whatever was rounded. */
-#define CLEARLY (1 + 0x1p-42)
-
 /* --- Sums --- */
 
-static ovl_pull pull_of(const ovl_share *share, const ovl_share_user *u)
+static ovl_pull pull_of(const ovl_share_user *u)
 {
-    return ovl_pull_of(share->classes.data[u->slot].exact, u->demand);
-}
-
-static double level_of(const ovl_share_resource *r)
-{
-    return ovl_exact_level(r->left, r->open_pull);
+    return ovl_share_pull(u, u->demand);
 }
 
 /* Whoever stands there is to be told. */
@@ -37,23 +29,23 @@ static inline void look_at(ovl_share_resource *r, uint32_t from, uint32_t end)
 }
 
 /* The first of the rest meets its limit. */
-static void limit_next(const ovl_share *share, ovl_share_resource *r)
+static void limit_next(ovl_share_resource *r)
 {
     const ovl_share_user *u = &r->line.data[r->limited++];
     look_at(r, r->limited - 1, r->limited);
     r->open_crossing -= u->crossing;
     ovl_left_take(&r->left, u->rate, u->demand);
-    ovl_pull_take(&r->open_pull, pull_of(share, u));
+    ovl_pull_take(&r->open_pull, pull_of(u));
 }
 
 /* The last who was limited is not. */
-static void open_last(const ovl_share *share, ovl_share_resource *r)
+static void open_last(ovl_share_resource *r)
 {
     const ovl_share_user *u = &r->line.data[--r->limited];
     look_at(r, r->limited, r->limited + 1);
     r->open_crossing += u->crossing;
     ovl_left_put(&r->left, u->rate, u->demand);
-    ovl_pull_add(&r->open_pull, pull_of(share, u));
+    ovl_pull_add(&r->open_pull, pull_of(u));
 }
 
 /* --- Order --- */
@@ -73,11 +65,10 @@ static int compare_users(const void *a, const void *b)
 
 /* By insertion, as they mostly are in order from the last time; if it takes long after all, by
  * qsort. Those of one level may stand in any order. */
-static void sort_line(ovl_share_resource *r)
+static void sort_users(ovl_share_user *line, uint32_t len)
 {
-    ovl_share_user *line = r->line.data;
     uint64_t moves = 0;
-    for (uint32_t i = 1; i < r->line.len; i++) {
+    for (uint32_t i = 1; i < len; i++) {
         ovl_share_user user = line[i];
         uint32_t at = i;
         for (; at > 0 && stands_before(&user, &line[at - 1]); at--) {
@@ -85,46 +76,40 @@ static void sort_line(ovl_share_resource *r)
         }
         line[at] = user;
         moves += i - at;
-        if (moves > 32 + 8 * (uint64_t)r->line.len) {
-            qsort(line, r->line.len, sizeof *line, compare_users);
+        if (moves > 32 + 8 * (uint64_t)len) {
+            qsort(line, len, sizeof *line, compare_users);
             return;
         }
     }
 }
 
-/* The place of a class in the line; its length if it is not in it. */
-static inline uint32_t find_user(const ovl_share_resource *r, uint32_t slot)
-{
-    uint32_t at = 0;
-    while (at < r->line.len && r->line.data[at].slot != slot) {
-        at++;
-    }
-    return at;
-}
-
 /* --- Entering and leaving --- */
 
 /* Without demand it changes no sum; its place is found when rates are solved. */
-void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use)
+void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
     const ovl_share_class *c = &share->classes.data[slot];
     r->live += use->classes;
+    r->least = r->limited == r->line.len ? r->limited : r->least;
+    use->at = r->line.len;
     ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
                                             .unit = use->rate,
+                                            .mantissa = c->exact.mantissa,
+                                            .shift = c->exact.shift,
                                             .slot = slot,
                                             .bound = OVL_BOUND_CAP,
                                             .spread = use->spread,
-                                            .is_long = ovl_share_long(c)});
-    r->n_long += ovl_share_long(c);
+                                            .is_long = c->is_long});
+    r->n_long += c->is_long;
 }
 
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
 {
     ovl_share_resource *r = &share->resources[use->resource];
     r->live -= use->classes;
-    uint32_t at = find_user(r, slot);
-    r->n_long -= ovl_share_long(&share->classes.data[slot]);
+    uint32_t at = ovl_share_place(r, slot, use->at);
+    r->n_long -= share->classes.data[slot].is_long;
     if (r->stale) {
         r->line.data[at] = r->line.data[--r->line.len];
         return;
@@ -134,21 +119,17 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
         ovl_left_put(&r->left, u->rate, u->demand);
         r->limited--;
     } else {
-        ovl_pull_take(&r->open_pull, pull_of(share, u));
+        ovl_pull_take(&r->open_pull, pull_of(u));
         r->open_crossing -= u->crossing;
     }
     r->line.len--;
     memmove(&r->line.data[at], &r->line.data[at + 1], (r->line.len - at) * sizeof *r->line.data);
+    if (r->loose) {
+        ovl_share_find_least(r);
+    }
 }
 
 /* --- Own limits --- */
-
-/* Is the class bounded by another resource that it shares? */
-static bool bounded_elsewhere(const ovl_share *share, const ovl_share_class *c, uint32_t resource)
-{
-    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
-           ovl_share_couples(&share->resources[c->bound]);
-}
 
 /* Up to where a user goes for reasons of its own: whoever is bounded elsewhere stays as it is.
  * False if the resource alone cannot tell. */
@@ -156,7 +137,7 @@ static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share
 {
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
     const ovl_share_class *c = &share->classes.data[u->slot];
-    bool stays = bounded_elsewhere(share, c, resource);
+    bool stays = ovl_share_elsewhere(share, c, resource);
     if (c->shared > 1 && u->is_long) {
         stays = true;
         if (c->dirty || c->rate < 0 || c->bound == resource) {
@@ -169,6 +150,7 @@ static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share
     u->bounded = c->bound == resource;
     u->crossing = c->shared > 1;
     u->moved = true;
+    u->rough = false;
     if (stays) {
         double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
         if (level <= u->level) {
@@ -196,13 +178,13 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
             return false;
         }
         r->open_crossing += r->line.data[k].crossing;
-        ovl_pull_add(&r->open_pull, pull_of(share, &r->line.data[k]));
+        ovl_pull_add(&r->open_pull, pull_of(&r->line.data[k]));
     }
-    sort_line(r);
+    sort_users(r->line.data, r->line.len);
     look_at(r, 0, r->line.len);
     r->limited = 0;
     r->left = ovl_left_of(r->capacity);
-    r->stale = false;
+    r->stale = r->loose = false;
     return true;
 }
 
@@ -253,29 +235,30 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
         ovl_left_take(&r->left, u->rate, u->demand);
     }
     uint64_t pulled = was ? 0 : demand, pulls = is ? 0 : u->demand;
-    ovl_exact_weight weight = share->classes.data[u->slot].exact;
     if (pulled > pulls) {
-        ovl_pull_take(&r->open_pull, ovl_pull_of(weight, pulled - pulls));
+        ovl_pull_take(&r->open_pull, ovl_share_pull(u, pulled - pulls));
     } else if (pulls > pulled) {
-        ovl_pull_add(&r->open_pull, ovl_pull_of(weight, pulls - pulled));
+        ovl_pull_add(&r->open_pull, ovl_share_pull(u, pulls - pulled));
     }
 }
 
 /* Who moved only because another resource bounds it at another level mostly stays in its place in
  * the line. False, with nothing changed, if it is not so simple. */
-static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slot)
+static inline bool shift(const ovl_share *share, uint32_t slot, ovl_use *use)
 {
+    uint32_t resource = use->resource;
     ovl_share_resource *r = &share->resources[resource];
     const ovl_share_class *c = &share->classes.data[slot];
-    uint32_t at = find_user(r, slot);
+    uint32_t at = use->at = ovl_share_place(r, slot, use->at);
     ovl_share_user *u = &r->line.data[at];
     if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
         c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
         return false;
     }
     double rate = ovl_share_rate(share, slot), level = rate / c->weight;
-    if ((at > 0 && u[-1].level >= level) || (at + 1 < r->line.len && u[1].level <= level) ||
-        level > c->limit.level) {
+    uint32_t next = at + 1 == r->limited ? ovl_share_next(r) : at + 1;
+    if ((at > 0 && u[-1].level >= level) ||
+        (next < r->line.len && r->line.data[next].level <= level) || level > c->limit.level) {
         return false;
     }
     uint64_t units = ovl_rate_units(rate);
@@ -285,24 +268,17 @@ static inline bool shift(const ovl_share *share, uint32_t resource, uint32_t slo
     return true;
 }
 
-/* Do those next to the border stand clearly apart from the level? */
-static inline bool border_stands(const ovl_share_resource *r, double level)
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use)
 {
-    const ovl_share_user *next = r->line.data + r->limited;
-    return r->limited < r->line.len && next->level > level * CLEARLY &&
-           (r->limited == 0 || next[-1].level * CLEARLY < level) && !r->n_long;
-}
-
-void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
-{
+    uint32_t resource = use->resource;
     ovl_share_resource *r = &share->resources[resource];
     if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing ||
-        !shift(share, resource, slot)) {
-        ovl_share_move(share, resource, slot);
+        !shift(share, slot, use)) {
+        ovl_share_move(share, slot, use);
         return;
     }
-    double level = level_of(r);
-    if (!border_stands(r, level)) {
+    double level = ovl_share_full_level(r);
+    if (!ovl_share_border_stands(r, level)) {
         ovl_share_touch(share, resource);
         return;
     }
@@ -311,17 +287,53 @@ void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot)
     share->solved += r->line.len;
 }
 
+static void find_rough_limit(ovl_share *share, ovl_share_user *u)
+{
+    const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    u->level = limit->level;
+    u->bound = limit->bound;
+    u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
+    u->rough = false;
+}
+
+/* Puts those whom a loose resource bounds in order, who moved last: they get their places then. */
+static void tighten(ovl_share *share, ovl_share_resource *r)
+{
+    ovl_share_user *line = r->line.data;
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        uint32_t at = ovl_share_place(r, r->moved.data[i].slot, r->moved.data[i].at);
+        if (at < r->line.len && at >= r->limited) {
+            line[at].rough = false;
+            line[at].level = (double)INFINITY;
+        }
+    }
+    for (uint32_t i = r->limited; i < r->line.len; i++) {
+        if (line[i].rough) {
+            find_rough_limit(share, &line[i]);
+        }
+    }
+    uint32_t next = r->limited;
+    sort_users(line + next, r->line.len - next);
+    r->stale = next > 0 && next < r->line.len && stands_before(&line[next], &line[next - 1]);
+    r->loose = false;
+}
+
 /* False if the resource alone cannot tell who goes how far. */
 static bool line_up(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
     r->look_from = r->line.len;
     r->look_end = 0;
-    if (r->stale || r->n_long || 2 * r->moved.len > r->line.len) {
+    bool all = r->stale || r->n_long || 2 * r->moved.len > r->line.len;
+    if (r->loose && !all) {
+        tighten(share, r);
+    }
+    if (all || r->stale) {
         return line_up_all(share, resource);
     }
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = find_user(r, r->moved.data[i]);
+        uint32_t at = ovl_share_place(r, r->moved.data[i].slot, r->moved.data[i].at);
         if (at < r->line.len) { /* it may have left since */
             replace(share, resource, at);
         }
@@ -381,22 +393,22 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
         return false;
     }
     if (r->limited == r->line.len) {
-        open_last(share, r);
+        open_last(r);
     }
-    double level = level_of(r);
-    if (border_stands(r, level)) {
+    double level = ovl_share_full_level(r);
+    if (ovl_share_border_stands(r, level)) {
         *full = level;
         return true;
     }
-    while (r->limited > 0 && r->line.data[r->limited - 1].level * CLEARLY >= level) {
-        open_last(share, r);
-        level = level_of(r);
+    while (r->limited > 0 && r->line.data[r->limited - 1].level * OVL_SHARE_CLEARLY >= level) {
+        open_last(r);
+        level = ovl_share_full_level(r);
     }
     while (r->limited < r->line.len && is_limited(&r->line.data[r->limited], level)) {
         const ovl_share_user *u = &r->line.data[r->limited];
         tie |= u->bound == OVL_BOUND_NONE && level <= u->level * OVL_SHARE_TIE;
-        limit_next(share, r);
-        level = r->limited < r->line.len ? level_of(r) : (double)INFINITY;
+        limit_next(r);
+        level = r->limited < r->line.len ? ovl_share_full_level(r) : (double)INFINITY;
     }
     *full = level;
     return !tie && can_tell(r, level);

@@ -14,15 +14,16 @@
  * reaches. */
 #define OVL_SHARE_SHORT 8
 
+/* So many of the uses of a class have a bit in `coupled` and `owned`: all of those it has, unless
+ * it is long. */
+#define OVL_SHARE_USE_BITS 16
+
+/* Levels further apart than this are in the same order whatever was rounded. */
+#define OVL_SHARE_CLEARLY (1 + 0x1p-42)
+
 static inline bool ovl_share_couples(const ovl_share_resource *r)
 {
     return r->state == OVL_SHARE_COUPLES;
-}
-
-/* Does it use so many resources that it is solved with everybody it reaches? */
-static inline bool ovl_share_long(const ovl_share_class *c)
-{
-    return c->breadth > OVL_SHARE_SHORT;
 }
 
 /* Those on a resource that is, or was until now, contended may get a new rate. */
@@ -35,20 +36,35 @@ static inline void ovl_share_touch(ovl_share *share, uint32_t resource)
     }
 }
 
-/* The place of a class in the line will be looked up anew when the resource is solved next. */
-static inline void ovl_share_note_move(ovl_share_resource *r, uint32_t slot)
+/* The place of a class in the line, which is mostly where it stood; the length of the line if it is
+ * not in it. */
+static inline uint32_t ovl_share_place(const ovl_share_resource *r, uint32_t slot, uint32_t stood)
 {
-    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1] != slot)) {
-        ovl_vec_push(&r->moved, slot);
+    if (stood < r->line.len && r->line.data[stood].slot == slot) {
+        return stood;
+    }
+    uint32_t at = 0;
+    while (at < r->line.len && r->line.data[at].slot != slot) {
+        at++;
+    }
+    return at;
+}
+
+/* The place of a class in the line will be looked up anew when the resource is solved next. */
+static inline void ovl_share_note_move(ovl_share_resource *r, uint32_t slot, ovl_use *use)
+{
+    if (!r->stale && (r->moved.len == 0 || r->moved.data[r->moved.len - 1].slot != slot)) {
+        use->at = ovl_share_place(r, slot, use->at);
+        ovl_vec_push(&r->moved, (ovl_share_moved){slot, use->at});
     }
 }
 
 /* What bounds a class besides the resource changed, or how much it demands: the resource may have
  * to be solved. */
-static inline void ovl_share_move(ovl_share *share, uint32_t resource, uint32_t slot)
+static inline void ovl_share_move(ovl_share *share, uint32_t slot, ovl_use *use)
 {
-    ovl_share_touch(share, resource);
-    ovl_share_note_move(&share->resources[resource], slot);
+    ovl_share_touch(share, use->resource);
+    ovl_share_note_move(&share->resources[use->resource], slot, use);
 }
 
 /* The same on each contended resource it uses but one (OVL_NONE: on all). */
@@ -97,18 +113,61 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 
 /* --- share_line.c: who uses a resource, in order of own limits --- */
 
+static inline ovl_pull ovl_share_pull(const ovl_share_user *u, uint64_t demand)
+{
+    return ovl_pull_of((ovl_exact_weight){u->mantissa, u->shift}, demand);
+}
+
+/* Is the class bounded by another resource that it shares? */
+static inline bool ovl_share_elsewhere(const ovl_share *share, const ovl_share_class *c,
+                                       uint32_t resource)
+{
+    return c->shared > 1 && c->rate >= 0 && c->bound < OVL_BOUND_CAP && c->bound != resource &&
+           ovl_share_couples(&share->resources[c->bound]);
+}
+
+/* The level at which the resource is full, as its sums are. */
+static inline double ovl_share_full_level(const ovl_share_resource *r)
+{
+    return ovl_exact_level(r->left, r->open_pull);
+}
+
+/* Which of those who do not meet their own limits is the next to do so. */
+static inline uint32_t ovl_share_next(const ovl_share_resource *r)
+{
+    return r->loose ? r->least : r->limited;
+}
+
+/* Do those next to the border stand clearly apart from the level? Rough levels are off by less. */
+static inline bool ovl_share_border_stands(const ovl_share_resource *r, double level)
+{
+    const ovl_share_user *line = r->line.data;
+    return r->limited < r->line.len && line[ovl_share_next(r)].level > level * OVL_SHARE_CLEARLY &&
+           (r->limited == 0 || line[r->limited - 1].level * OVL_SHARE_CLEARLY < level) &&
+           !r->n_long;
+}
+
 /* A class enters the line, or leaves it. */
-void ovl_share_enter(ovl_share *share, uint32_t slot, const ovl_use *use);
+void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
 
 /* A class is bounded by another resource at another level: if that is simple it is done at once,
  * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
-void ovl_share_pass_on(ovl_share *share, uint32_t resource, uint32_t slot);
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use);
 
 /* Puts those who moved in their places, or the whole line if it is in no order; finds how many meet
  * their own limits before the resource is full, and gives the level at which it is. False if the
  * resource alone cannot tell who goes how far. */
 bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *level);
+
+/* --- share_quick.c, share_resource.c, share_component.c: solving --- */
+
+/* Finds anew which of those whom a loose resource bounds has the least level. */
+void ovl_share_find_least(ovl_share_resource *r);
+
+/* Solves a resource with few users where nobody passes the border and all who moved stay bounded by
+ * it. False if it is not so: it is solved along its line then. */
+bool ovl_share_solve_quick(ovl_share *share, uint32_t resource);
 
 /* Solves one resource as if everything else stayed. Whoever it bounds, or no longer bounds, and who
  * shares other resources as well, is their business next: they are touched. In the end nobody has

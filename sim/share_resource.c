@@ -3,22 +3,32 @@
  */
 #include "sim/share_parts.h"
 
+/* Its own resources bound it at their levels, the lowest of them. */
+static inline void limit_by(const ovl_share *share, const ovl_share_class *c, uint32_t resource,
+                            struct ovl_share_limit *limit)
+{
+    const ovl_share_resource *r = &share->resources[resource];
+    if (r->state != OVL_SHARE_OWN) {
+        return;
+    }
+    double level = ovl_whole_level(r->capacity, ovl_pull_of(c->exact, r->demand));
+    if (level < limit->level ||
+        (level == limit->level && limit->bound != OVL_BOUND_CAP && resource < limit->bound)) {
+        limit->level = level;
+        limit->bound = resource;
+    }
+}
+
 void ovl_share_find_limit(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
     struct ovl_share_limit limit = {.level = c->cap_level, .slot = slot, .bound = OVL_BOUND_CAP};
     c->limited = true;
-    for (uint32_t i = 0; i < c->n_uses; i++) {
-        const ovl_share_resource *r = &share->resources[c->uses[i].resource];
-        if (r->state != OVL_SHARE_OWN) {
-            continue;
-        }
-        double level = ovl_whole_level(r->capacity, ovl_pull_of(c->exact, r->demand));
-        if (level < limit.level || (level == limit.level && limit.bound != OVL_BOUND_CAP &&
-                                    c->uses[i].resource < limit.bound)) {
-            limit.level = level;
-            limit.bound = c->uses[i].resource;
-        }
+    for (uint32_t bits = c->owned; bits; bits &= bits - 1) {
+        limit_by(share, c, c->uses[__builtin_ctz(bits)].resource, &limit);
+    }
+    for (uint32_t u = OVL_SHARE_USE_BITS; u < c->n_uses; u++) {
+        limit_by(share, c, c->uses[u].resource, &limit);
     }
     c->limit = limit;
 }
@@ -86,7 +96,8 @@ static void publish_one(ovl_share *share, uint32_t resource, ovl_share_user *u, 
         ovl_share_move_on_others(share, u->slot, resource);
     }
     if (own || u->bound == OVL_BOUND_NONE) { /* its place is not for long */
-        ovl_vec_push(&share->resources[resource].moved, u->slot);
+        ovl_share_resource *r = &share->resources[resource];
+        ovl_vec_push(&r->moved, (ovl_share_moved){u->slot, (uint32_t)(u - r->line.data)});
     }
     u->bounded = true;
     u->moved = false;

@@ -57,6 +57,10 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 #define OVL_NO_DUE     (~(ovl_work)0)
 
+typedef struct ovl_member {
+    uint32_t rank, op;
+} ovl_member;
+
 /* What its clock and its events look at comes first. */
 typedef struct ovl_activity {
     _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done, less
@@ -65,28 +69,32 @@ typedef struct ovl_activity {
     ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
     uint32_t clock;       /* in its fluid phase; OVL_NONE while rates are solved */
     uint32_t slot;        /* its class, or a slot of its own; OVL_NONE: it needs none */
-    uint32_t op;          /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;        /* of `op` */
-    uint32_t peer;        /* sends: the receiver's rank */
-    uint8_t kind;         /* ovl_op_kind of op */
-    uint8_t phase;        /* ovl_phase */
-    bool shares;          /* is of a class of the sharing solver */
-    bool joining;         /* in `joining` */
-    bool dirty;           /* in dirty_comms */
+    union {
+        struct {
+            uint32_t rank;       /* of `op` */
+            uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
+            uint32_t peer, mate; /* sends: the receiver's rank, and the receive */
+        };
+        ovl_member both[2]; /* sends: the same */
+    };
+    uint8_t kind;  /* ovl_op_kind of op */
+    uint8_t phase; /* ovl_phase */
+    bool shares;   /* is of a class of the sharing solver */
+    bool joining;  /* in `joining` */
+    bool dirty;    /* in dirty_comms */
     bool eager;
     bool queued;     /* an eager transfer that waits for the one before it on its wire */
     bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
                         nobody is in it */
-    uint8_t n_kept;  /* of it, in `bounds` */
-    uint8_t passed;  /* phases of its cost that are over */
-    uint32_t count;  /* of how many like it, where ranks are folded */
-    uint32_t mate;   /* sends: the receive */
     ovl_time bound_done;
     ovl_time since;       /* it joined its clock */
     const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;
+    uint32_t count;      /* of how many like it, where ranks are folded */
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
+    uint8_t n_kept;      /* of it, in `bounds` */
+    uint8_t passed;      /* phases of its cost that are over */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
@@ -155,9 +163,13 @@ typedef struct ovl_choice {
     uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
                         stretch; OVL_NONE: all goes to the term */
     uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
-    uint8_t term;    /* ovl_term */
+    uint8_t term;    /* ovl_term; OVL_TERM_COUNT: nobody's, until all that happens has */
     bool hides;      /* a kernel runs beside communication in latency or transfer */
 } ovl_choice;
+
+/* Why the time of a rank may be another's: rates changed, or what runs there did. Where nobody asks
+ * whose it was all ranks are touched from the beginning, and so none is ever put on the list. */
+typedef enum ovl_touched { OVL_UNTOUCHED, OVL_RATES, OVL_RUNNING } ovl_touched;
 
 /* The copy that arrived first comes first. */
 typedef struct ovl_waiting_copy {
@@ -172,20 +184,16 @@ typedef struct ovl_rank_state {
     uint32_t latent;            /* communication in its latency */
     uint32_t first_op, variant; /* of ovl_rank, */
     ovl_id code;                /* as is this */
-    /* Who gets the time from `accounted` on (account.c). */
-    ovl_choice is;
-    bool touched,
-        changed; /* it may be another now; because something else runs, not just by rates */
+    ovl_choice is;              /* who gets the time (account.c) */
+    uint8_t touched;            /* ovl_touched: it may be another now */
     bool caps_dirty, copies_dirty;
-    /* The decomposition is complete up to `accounted`, what communication hides up to
-     * `hidden_accounted`; what those chosen had done by then. */
-    ovl_time accounted, hidden_accounted;
-    ovl_time main_done, beside_done;
+    ovl_time ended; /* when an operation ended last */
+    uint32_t gap;   /* places that are free before `comms` begins (comm.c) */
+    uint32_t alike; /* transfers at the front of `comms` that are on one clock (account.c) */
+    ovl_running few_comms[14];
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
-    ovl_time ended;            /* when an operation ended last */
     uint32_t waiting;          /* collectives that wait for a member */
     uint32_t few_kernels[3];
-    ovl_running few_comms[7];
     uint32_t copying[2]; /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
@@ -195,8 +203,8 @@ typedef struct ovl_rank_state {
     ovl_time step_ends[2];               /* the last, and the last but one */
     /* The host thread. */
     uint32_t cursor;  /* local index of the operation it issues next */
-    bool issuing;     /* in the launch of `cursor` */
     uint32_t put_off; /* local index + 1 of a host call whose moment has not come; 0: none */
+    bool issuing;     /* in the launch of `cursor` */
     bool awaits;      /* that moment, with nothing left to issue */
     bool makes_up;    /* for it: it is in that call */
 } ovl_rank_state;
@@ -461,6 +469,9 @@ void ovl_crews_follow(ovl_engine *e);
  * ------------------------------------------------------------------------------------------------
  */
 
+void ovl_comms_begin(ovl_rank_state *s);
+void ovl_comms_free(ovl_rank_state *s);
+
 void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o);
 /* The transfer of a communication ended: every member that is in it ends. */
 void ovl_comm_end(ovl_engine *e, uint32_t activity);
@@ -517,25 +528,41 @@ void ovl_host_arrive(ovl_engine *e, uint32_t rank, uint32_t op);
 
 /* --- account.c --- */
 
-/* Somebody else may be the fastest of those who run on the rank; there is room for all ranks. */
-static inline void ovl_account_touch(ovl_engine *e, uint32_t rank)
+/* Whose the time of the rank is may change; there is room for all ranks. */
+static inline void ovl_account_touch(ovl_engine *e, uint32_t rank, ovl_touched why)
 {
     ovl_rank_state *s = &e->ranks[rank];
-    if (!s->touched && !e->options->step_only) {
-        s->touched = true;
+    if (s->touched == OVL_UNTOUCHED) {
         e->touched.data[e->touched.len++] = rank;
+    }
+    if (s->touched < why) {
+        s->touched = (uint8_t)why;
     }
 }
 
 /* What runs on the rank changes at this instant. */
 static inline void ovl_account(ovl_engine *e, uint32_t rank)
 {
-    e->ranks[rank].changed = true;
-    ovl_account_touch(e, rank);
+    ovl_account_touch(e, rank, OVL_RUNNING);
 }
 
-/* An activity ends on a rank: what it did is told before it is forgotten. */
-void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity);
+/* An activity ends on a rank, or a phase of it, and has done all there was of it: that is told
+ * before it is forgotten. */
+static inline void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
+{
+    ovl_choice *is = &e->ranks[rank].is;
+    ovl_account(e, rank);
+    if (is->main == activity) {
+        ovl_time total = e->activities.data[activity].total, *term = &e->times[rank].term[is->term];
+        term[0] += total;
+        term[1] += e->now - total;
+        is->main = OVL_NONE;
+        is->term = OVL_TERM_COUNT;
+    } else if (is->beside == activity) {
+        e->times[rank].hidden_stretch += e->now - e->activities.data[activity].total;
+        is->beside = OVL_NONE;
+    }
+}
 
 /* All that changed at this instant has: chooses who gets the time from now on. */
 void ovl_account_open(ovl_engine *e);
@@ -547,8 +574,11 @@ void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster);
 /* An activity changed its clock. */
 void ovl_account_activity(ovl_engine *e, uint32_t activity);
 
-/* Gives away all the time until now; the last time of a run. */
+/* Gives away all the time until now: the sums are whole, and stay so until it goes on from a now
+ * that may be later. */
 void ovl_account_settle(ovl_engine *e);
+void ovl_account_go_on(ovl_engine *e);
+/* The last time of a run. */
 void ovl_account_all(ovl_engine *e);
 
 /* Only what happens in options->count_from .. count_to is counted: called before time passes

@@ -104,7 +104,7 @@ typedef struct ovl_counters {
     uint64_t solves;     /* how often rates were shared out on one or more coupled resources */
     uint64_t solved;     /* classes of like activities in them (share.h) */
     uint64_t heap_puts;  /* times that an event was put into the queue, or got another time */
-    uint64_t heap_moves; /* items moved in it */
+    uint64_t heap_moves; /* nodes of it written */
     uint64_t delays;     /* events that needed no queue, for they came a fixed time later */
     uint64_t activities; /* how many there were; and at one time at most */
     uint64_t activities_at_once;

@@ -79,7 +79,9 @@ ovl_sum ovl_start_sum(const ovl_result *result, const ovl_form *form)
     ovl_sum sum = {.always = 2, .moments = true};
     if (e->present && form->start == OVL_START_KERNELS) {
         add(&sum, result->term[OVL_COMPUTE], "of kernels");
-        add(&sum, result->term[OVL_COMPUTE_STRETCH], "of stretch by what ran beside them");
+        add(&sum, result->term[OVL_COMPUTE_STRETCH],
+            result->degraded ? "of stretch by others or by a fault"
+                             : "of stretch by what ran beside them");
     } else if (e->present && form->start == OVL_START_DELAY) {
         add(&sum, e->u_variant, "");
         add(&sum, e->interference, "of delay");

@@ -37,6 +37,9 @@ static void step(ovl_json *json, const ovl_result *result)
     if (result->n_steps > 1) {
         steps(json, result);
     }
+    if (result->degraded) {
+        ovl_json_bool(json, "degraded", true);
+    }
     ovl_json_close(json);
 }
 

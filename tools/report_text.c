@@ -17,6 +17,18 @@ static const char *const term_words[OVL_TERM_COUNT][2] = {
     {"idle", "nothing runs, or a send or receive waits for its peer"},
 };
 
+/* The same where capacity was lost, too. */
+static const char *term_word(const ovl_result *result, int term)
+{
+    if (result->degraded && term == OVL_COMPUTE_STRETCH) {
+        return "kernels, slowed by others or by a fault";
+    }
+    if (result->degraded && term == OVL_COMM_STRETCH) {
+        return "communication slowed by others or by a fault; no kernel runs";
+    }
+    return term_words[term][1];
+}
+
 const ovl_result_rank *ovl_deciding(const ovl_result *result)
 {
     for (uint32_t i = 0; i < result->n_ranks; i++) {
@@ -193,7 +205,8 @@ static void report_terms(ovl_out *out, const ovl_result *result, ovl_arena *aren
         if (result->term[i]) {
             const char *shown = ovl_arena_strdup(arena, ovl_scale_show(buf, &scale, sum.term[i]));
             const char *cells[] = {term_words[i][0], shown,
-                                   percent(arena, result->term[i], result->step), term_words[i][1]};
+                                   percent(arena, result->term[i], result->step),
+                                   term_word(result, i)};
             ovl_grid_row(&grid, cells);
         }
     }
@@ -249,17 +262,18 @@ static void report_price(ovl_out *out, const ovl_result *result, ovl_arena *aren
     }
     ovl_sum sum = {.total = result->step, .n = 2};
     sum.term[0] = without;
-    sum.word[0] = "without interference";
+    sum.word[0] = result->degraded ? "without interference and faults" : "without interference";
     sum.term[1] = result->step - without;
-    sum.word[1] = "of interference";
+    sum.word[1] = result->degraded ? "of both" : "of interference";
     ovl_scale scale = ovl_scale_for(result->step);
     ovl_sum_fit(&scale, result->step, &sum);
-    ovl_out_title(out, "\nPrice of interference (model %s)", result->interference);
+    ovl_out_title(out, "\nPrice of interference%s (model %s)",
+                  result->degraded ? " and hardware.faults" : "", result->interference);
     if (result->step == without) {
         bool slowed = result->term[OVL_COMPUTE_STRETCH] || result->term[OVL_COMM_STRETCH] ||
                       result->hidden_comm_stretch;
-        ovl_out_printf(out, "  0: the step is as long without it%s\n",
-                       slowed ? ", though work was slowed" : "");
+        ovl_out_printf(out, "  0: the step is as long without %s%s\n",
+                       result->degraded ? "them" : "it", slowed ? ", though work was slowed" : "");
     } else {
         ovl_wrap(out, "  step ", 4, ovl_sum_text(arena, &scale, &sum, OVL_SUM_WORDS), OVL_TERMINAL);
     }

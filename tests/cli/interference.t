@@ -240,3 +240,20 @@ $T/both.json
 $ ovl run scenarios/calibration/planted.yaml --json | grep -m 2 -e '"hidden_comm_s' -e '"time_s": 0.0422'
     "time_s": 0.042298815067,
     "hidden_comm_s": 0.027479108572,
+
+$ ovl run scenarios/mesh/nic_sharing.yaml:degraded | grep -A 1 -e 'comm stretch  ' -e Price
+  comm stretch      2   11.8  communication slowed by others or by a fault; no kernel runs
+  = step           17  100.0
+--
+Price of interference and hardware.faults (model shared)
+  step 17 ms = 14 ms without interference and faults + 3 ms of both
+$ ovl run scenarios/mesh/nic_sharing.yaml:earlier | grep -A 1 -e 'comm stretch  ' -e Price
+  comm stretch    0.5    3.6  communication slowed by what runs beside it; no kernel runs
+  = step         14.0  100.0
+--
+Price of interference (model shared)
+  step 14 ms = 13 ms without interference + 1 ms of interference
+$ ovl run scenarios/contention/hbm_share.yaml --set 'hardware.faults=[{link: hbm, bandwidth: 100 GB/s}]' | grep stretch
+     7.8 ms = 0.18 ms of kernels + 7.62 ms of stretch by others or by a fault
+  compute stretch  7.62   97.7  kernels, slowed by others or by a fault
+  of the hidden time, 5.6 ms are stretch: no progress beside kernels

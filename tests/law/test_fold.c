@@ -125,23 +125,13 @@ static uint64_t differing_limits(const lab *l, uint64_t *ties)
     return missing_limits(l, &l->w, &l->u, ties) + missing_limits(l, &l->u, &l->w, ties);
 }
 
-static uint64_t differing_phase_ends(const ovl_timeline *a, const ovl_timeline *b)
-{
-    uint64_t wrong = a->n_phase_ends != b->n_phase_ends;
-    for (uint32_t i = 0; i < a->n_phase_ends && !wrong; i++) {
-        const ovl_phase_end *x = &a->phase_ends[i], *y = &b->phase_ends[i];
-        wrong += x->op != y->op || x->time != y->time;
-    }
-    return wrong;
-}
-
 static uint64_t differences(const lab *l, uint64_t *ties)
 {
     uint32_t n = l->whole.n_ops;
     return differing(l->w.issue, l->u.issue, n) + differing(l->w.arrive, l->u.arrive, n) +
            differing(l->w.start, l->u.start, n) + differing(l->w.end, l->u.end, n) +
            (memcmp(l->w.ranks, l->u.ranks, l->whole.n_ranks * sizeof *l->w.ranks) != 0) +
-           differing_phase_ends(&l->w, &l->u) + (l->w.step != l->u.step) +
+           law_differing_phase_ends(&l->w, &l->u) + (l->w.step != l->u.step) +
            (l->w.deciding_rank != l->u.deciding_rank) + differing_limits(l, ties);
 }
 

@@ -45,16 +45,6 @@ static uint64_t differing_segments(const ovl_timeline *a, const ovl_timeline *b)
     return wrong;
 }
 
-static uint64_t differing_phase_ends(const ovl_timeline *a, const ovl_timeline *b)
-{
-    uint64_t wrong = a->n_phase_ends != b->n_phase_ends;
-    for (uint32_t i = 0; i < a->n_phase_ends && !wrong; i++) {
-        const ovl_phase_end *x = &a->phase_ends[i], *y = &b->phase_ends[i];
-        wrong += x->op != y->op || x->time != y->time;
-    }
-    return wrong;
-}
-
 static uint64_t differences(const ovl_program *p, const ovl_timeline *a, const ovl_timeline *b)
 {
     return differing(a->issue, b->issue, p->n_ops, sizeof *a->issue) +
@@ -64,7 +54,7 @@ static uint64_t differences(const ovl_program *p, const ovl_timeline *a, const o
            differing(a->landed, b->landed, p->n_ops, sizeof *a->landed) +
            differing(a->ranks, b->ranks, p->n_ranks, sizeof *a->ranks) +
            (a->n_trail != b->n_trail || differing(a->trail, b->trail, a->n_trail, 4)) +
-           differing_limits(a, b) + differing_segments(a, b) + differing_phase_ends(a, b) +
+           differing_limits(a, b) + differing_segments(a, b) + law_differing_phase_ends(a, b) +
            (a->begin != b->begin || a->step != b->step || a->finish != b->finish ||
             a->deciding_rank != b->deciding_rank) +
            (a->n_unmeasured != b->n_unmeasured);

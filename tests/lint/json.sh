@@ -67,6 +67,7 @@ documents() {
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:slow a
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:degraded a
+    "$ovl" run --json scenarios/mesh/nic_sharing.yaml:degraded
     "$ovl" run --json tests/cli/many_kernels.yaml
     "$ovl" explain --json scenarios/mesh/hierarchical_phases.yaml:meets x
     "$ovl" explain --json scenarios/mesh/nic_sharing.yaml:earlier --resource nic.out

@@ -38,10 +38,30 @@ static void a_key_can_change_both_ways(void)
     ovl_heap_free(&h);
 }
 
+static void begins_anew(void)
+{
+    ovl_heap h = {0};
+    ovl_heap_clear(&h);
+    for (uint32_t i = 0; i < 100; i++) {
+        ovl_heap_set(&h, i, i, 0);
+    }
+    ovl_heap_remove(&h, 3);
+    CHECK(ovl_heap_leaf(&h, 3) == NULL);
+    ovl_heap_clear(&h);
+    CHECK(ovl_heap_top(&h) == NULL);
+    ovl_heap_set(&h, 50, 7, 0);
+    ovl_heap_set(&h, 3, 8, 0);
+    CHECK_INT(OVL_HEAP_HANDLE(ovl_heap_leaf(&h, 0)), 50);
+    CHECK_INT(pop(&h), 50);
+    CHECK_INT(pop(&h), 3);
+    CHECK(ovl_heap_top(&h) == NULL);
+    ovl_heap_free(&h);
+}
+
 /* Against a plain array that is searched: the same item comes out each time. */
 static void agrees_with_a_plain_search(void)
 {
-    enum { N = 50, STEPS = 20000 };
+    enum { N = 300, STEPS = 20000 };
     ovl_time key[N];
     bool in[N] = {false};
     ovl_heap h = {0};
@@ -72,6 +92,7 @@ static void agrees_with_a_plain_search(void)
 static CU_TestInfo tests[] = {
     {"orders by time, then tie, then handle", orders_by_time_then_tie_then_handle},
     {"a key can change both ways", a_key_can_change_both_ways},
+    {"begins anew", begins_anew},
     {"agrees with a plain search over 20000 changes", agrees_with_a_plain_search},
     CU_TEST_INFO_NULL,
 };

@@ -5,10 +5,15 @@
 
 /* --- Worked systems --- */
 
+static ovl_use use(uint32_t resource, uint64_t rate)
+{
+    return (ovl_use){.resource = resource, .classes = 1, .spread = 1, .rate = rate};
+}
+
 static uint32_t join(ovl_share *s, double cap, double weight, uint32_t r0, uint64_t d0, uint32_t r1,
                      uint64_t d1)
 {
-    ovl_use uses[] = {{r0, 1, 1, d0}, {r1, 1, 1, d1}};
+    ovl_use uses[] = {use(r0, d0), use(r1, d1)};
     return ovl_share_join(s, cap, weight, uses, d1 ? 2 : 1, 1);
 }
 
@@ -233,7 +238,7 @@ static void fill(ovl_share *s, const problem *p, const uint32_t *order, uint32_t
         const member *m = &p->m[order[k]];
         ovl_use uses[RESOURCES];
         for (uint32_t r = 0; r < RESOURCES; r++) {
-            uses[r] = (ovl_use){r, 1, 1, m->demand[r]};
+            uses[r] = use(r, m->demand[r]);
         }
         slots[order[k]] = ovl_share_join(s, m->cap, m->weight, uses, RESOURCES, 1);
         if (k % 3 == 0) {
@@ -362,7 +367,7 @@ static void come(ovl_share *s, crowd *c, const member *m)
 {
     ovl_use uses[RESOURCES];
     for (uint32_t r = 0; r < RESOURCES; r++) {
-        uses[r] = (ovl_use){r, 1, 1, m->demand[r]};
+        uses[r] = use(r, m->demand[r]);
     }
     uint32_t i = c->p.n++;
     c->p.m[i] = *m;

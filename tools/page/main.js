@@ -9,6 +9,9 @@ const MEANS = {
   comm_stretch: "no kernel; communication held back by interference", copy: "none of these; a copy runs",
   wait_late_rank: "none of these; a collective waits for another rank", idle: "nothing runs" };
 
+/* Where capacity was lost, too, not all that is held back is so by others. */
+const means = (step, term) => (step.degraded ? MEANS[term].replace("interference", "interference or a fault") : MEANS[term]);
+
 const nameOf = (i) => data.runs[i].word;
 const figure = (id, term, text, small, value) => make("div", {}, make("dt", {}, term),
   make("dd", { id, "data-value": value }, text, small ? make("small", {}, small) : undefined));
@@ -19,8 +22,8 @@ function summary(run) {
     figure("uncovered", "Communication uncovered", brief(ps(s.comm_uncovered_s)), percent(wait) + " of the step; " +
       brief(ps(s.hidden_comm_s)) + " hidden", s.comm_uncovered_s)];
   if (s.without_interference_s !== undefined) {
-    list.push(figure("price", "Price of interference", brief(ps(s.time_s) - ps(s.without_interference_s)),
-      "step without it " + brief(ps(s.without_interference_s))));
+    list.push(figure("price", "Price of interference" + (s.degraded ? " and hardware.faults" : ""), brief(ps(s.time_s) - ps(s.without_interference_s)),
+      (s.degraded ? "step without them " : "step without it ") + brief(ps(s.without_interference_s))));
   }
   list.push(figure("startups", "Launches of communication", count(s.startups), undefined, s.startups));
   if (run.memory) {
@@ -59,7 +62,7 @@ function decomposition(run) {
         make("span", {}, make("span", { class: "key", style: "background:" + face(r.term) }), words(r.term)) },
       { key: "time", title: "time", kind: "time", get: (r) => r.time, foot: sum },
       { key: "share", title: "share", kind: "percent", get: (r) => r.time / step, foot: sum / step },
-      { title: "when", kind: "wrap", get: (r) => MEANS[r.term] }], rows, true));
+      { title: "when", kind: "wrap", get: (r) => means(run.step, r.term) }], rows, true));
 }
 
 /* Stretch is the colour of what is stretched, striped. */
@@ -243,7 +246,7 @@ function comparison() {
 
 function show(index) {
   const entry = data.runs[index], run = entry.run, draws = typeof d3 !== "undefined";
-  page.timeline = draws ? new Timeline(entry.timeline) : null;
+  page.timeline = draws ? new Timeline(entry.timeline, run.step.degraded) : null;
   page.memory = draws && run.ranks.some((rank) => rank.live_over_time && rank.live_over_time.length) ? new Memory(run, entry.timeline.begin_ps) : null;
   document.getElementById("title").textContent = (run.scenario || entry.word) + (run.variant === "base" ? "" : ": " + run.variant);
   document.getElementById("description").textContent = run.description || "";

@@ -7,8 +7,9 @@ const KIND_WORDS = ["kernel", "communication", "copy", "host", "marker", "forwar
   "backward of the weights", "forward and backward together"];
 
 class Timeline {
-  constructor(data) {
+  constructor(data, degraded) {
     this.data = data;
+    this.slower = "interference" + (degraded ? " or a fault" : "");
     this.bars = data.bars;
     this.n = data.bars.name.length;
     this.end = Math.max(data.end_ps, 1);
@@ -88,7 +89,7 @@ class Timeline {
       make("ul", { class: "legend" }, ...KINDS.map((k, i) => (i < 5 || this.data.bars.kind.includes(i) ?
         make("li", {}, key(k), KIND_WORDS[i]) : null)),
         make("li", {}, key("critical"), "on the critical path (edge)"),
-        make("li", {}, "darker: slowed by interference"), make("li", {}, "outlined: waiting in place")),
+        make("li", {}, "darker: slowed by " + this.slower), make("li", {}, "outlined: waiting in place")),
       this.begin ? make("p", { class: "quiet" }, "Times count from the beginning of the last step; the steps before it lie before 0.") : null,
       this.board,
       make("p", { class: "quiet", id: "timeline-keys" }, "Drag to move, Ctrl and the wheel to zoom, the " +
@@ -558,7 +559,7 @@ class Timeline {
       { title: "start", kind: "time", get: (i) => b.start_ps[i] - this.begin },
       { title: "takes", kind: "time", get: (i) => b.length_ps[i] },
       { title: "waits", kind: "time", get: (i) => b.wait_ps[i] },
-      { title: "lost to interference", kind: "time", get: (i) => (b.slow[i] < 0 ? 0 :
+      { title: "lost to " + this.slower, kind: "time", get: (i) => (b.slow[i] < 0 ? 0 :
         this.data.slow[b.slow[i]].lost.reduce((sum, l) => sum + l[2], 0)) },
       { title: "critical path", kind: "text", get: (i) => (this.isCritical[i] ? "yes" : "") },
     ], rows));
