@@ -40,9 +40,10 @@ static char *put_stem(char *text, const ovl_action *a)
 {
     const char *type = ovl_action_name((ovl_action_type)a->type);
     char *at = ovl_put_number(text, a->stage);
-    size_t length = strlen(type);
-    memcpy(at, type, length);
-    return at + length;
+    while (*type) {
+        *at++ = *type++;
+    }
+    return at;
 }
 
 static const char *text_of(writer *e, const ovl_action *a)
