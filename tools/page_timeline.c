@@ -46,11 +46,10 @@ typedef struct maker {
 /* --- Lanes --- */
 
 /* Streams are groups 0, 1 ...; the host and wires are behind them. */
-static const char *group_name(const maker *m, const ovl_code *code, uint32_t group,
-                              ovl_name_room *room)
+static const char *group_name(maker *m, const ovl_code *code, uint32_t group)
 {
     const ovl_names *names = m->job->program->names;
-    return group < code->n_streams    ? ovl_names_write(names, code->streams[group], room)
+    return group < code->n_streams    ? ovl_names_copy(names, code->streams[group], &m->arena)
            : group == code->n_streams ? "host"
                                       : "wire";
 }
@@ -70,8 +69,7 @@ static uint32_t take_lane(maker *m, const ovl_code *code, uint32_t rank, uint32_
         }
         sub++;
     }
-    ovl_name_room room;
-    const char *name = group_name(m, code, group, &room);
+    const char *name = group_name(m, code, group);
     lane fresh = {rank, group, sub,
                   sub ? ovl_arena_printf(&m->arena, "%s, %" PRIu32, name, sub + 1) : name};
     ovl_vec_push(&m->own, fresh);
