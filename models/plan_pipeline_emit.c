@@ -56,7 +56,8 @@ static const char *text_of(writer *e, const ovl_action *a)
 static ovl_id name_of(writer *e, const ovl_action *a)
 {
     char stem[40];
-    return ovl_name_number(e->b, stem, (size_t)(put_stem(stem, a) - stem), a->microbatch);
+    size_t length = (size_t)(put_stem(stem, a) - stem);
+    return ovl_names_add_number(e->b->names, stem, length, a->microbatch);
 }
 
 /* An operation needs what is issued later on its own rank. */

@@ -48,11 +48,6 @@ ovl_id ovl_name(ovl_builder *b, const char *text)
     return ovl_names_add(b->names, text);
 }
 
-ovl_id ovl_name_number(ovl_builder *b, const char *stem, size_t length, uint32_t number)
-{
-    return ovl_names_add_number(b->names, stem, length, number);
-}
-
 ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource)
 {
     ovl_vec_push(&b->resources, *resource);

@@ -554,10 +554,6 @@ void ovl_builder_free(ovl_builder *b);
 /* The number of a text. */
 ovl_id ovl_name(ovl_builder *b, const char *text);
 
-/* The number of the text that is the first `length` bytes of `stem` and then `number`: what repeats
- * many times is named so without writing each of its names. */
-ovl_id ovl_name_number(ovl_builder *b, const char *stem, size_t length, uint32_t number);
-
 ovl_id ovl_add_resource(ovl_builder *b, const ovl_resource *resource);
 
 /* The resource has this capacity from `time` on; calls in any order. */
