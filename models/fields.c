@@ -2,7 +2,6 @@
 
 #include "models/node_map.h"
 #include "models/pattern.h"
-#include "sim/names.h"
 
 #include <string.h>
 
@@ -40,6 +39,19 @@ void ovl_unknown_name(ovl_mark mark, const char *what, const char *name,
     } else {
         ovl_error(errs, code, mark, "unknown %s \"%s\"", what, shown);
     }
+}
+
+void ovl_unknown_among(ovl_mark mark, const char *what, const char *name, const ovl_names *names,
+                       ovl_status code, ovl_errs *errs)
+{
+    ovl_arena scratch = {0};
+    uint32_t n = OVL_MIN(names->count, SEARCH_MAX);
+    const char **candidates = OVL_NEW_ARRAY(&scratch, const char *, n);
+    for (uint32_t i = 0; i < n; i++) {
+        candidates[i] = ovl_names_copy(names, i, &scratch);
+    }
+    ovl_unknown_name(mark, what, name, candidates, n, code, errs);
+    ovl_arena_free(&scratch);
 }
 
 static const char *wanted_of(ovl_field_type type)

@@ -23,6 +23,7 @@
 #define OVL_MODELS_FIELDS_H
 
 #include "models/yaml.h"
+#include "sim/names.h"
 #include "sim/units.h"
 
 typedef enum ovl_field_type {
@@ -161,6 +162,10 @@ void ovl_wrong_shape(const ovl_node *node, const char *key, const char *wanted, 
  * near. */
 void ovl_unknown_name(ovl_mark mark, const char *what, const char *name,
                       const char *const *candidates, size_t count, ovl_status code, ovl_errs *errs);
+
+/* The same where the candidates are the first of some names. */
+void ovl_unknown_among(ovl_mark mark, const char *what, const char *name, const ovl_names *names,
+                       ovl_status code, ovl_errs *errs);
 
 /* The i-th struct of a decoded list. */
 #define OVL_ITEM(items, type, i) (&((type *)(items).item)[i])

@@ -102,9 +102,9 @@ static void add_pairs(ovl_lowering *l)
 {
     ovl_builder *b = l->b;
     for (uint32_t k = 0; k < b->kernel_classes.len; k++) {
-        const char *kernel = ovl_names_text(b->names, b->kernel_classes.data[k]);
+        const char *kernel = OVL_NAME(b->names, b->kernel_classes.data[k]);
         for (uint32_t c = 0; c < b->coll_classes.len; c++) {
-            const char *collective = ovl_names_text(b->names, b->coll_classes.data[c]);
+            const char *collective = OVL_NAME(b->names, b->coll_classes.data[c]);
             ovl_vec_push(&b->pairs, ovl_hw_pair_of(l->hw, kernel, collective));
         }
     }

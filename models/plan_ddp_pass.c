@@ -16,8 +16,8 @@ static const char *name_of_inner(void *context, const char *op)
 {
     const unit_pass *p = context;
     const char *of = ovl_arena_printf(&p->e->p->scratch, "%s.%s", p->unit->name, op);
-    return ovl_names_text(p->e->b->names,
-                          ovl_ddp_name_in(p->e, p->word, of, p->e->p->microbatches > 1));
+    ovl_id name = ovl_ddp_name_in(p->e, p->word, of, p->e->p->microbatches > 1);
+    return ovl_names_copy(p->e->b->names, name, &p->e->p->scratch);
 }
 
 static void first_of_inner(void *context)

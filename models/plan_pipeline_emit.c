@@ -34,30 +34,30 @@ ovl_pipe_cell *ovl_pipe_cell_of(ovl_pipe_code *e, const ovl_action *a)
     return &e->cells[(size_t)a->stage * e->p->schedule.n_microbatches + a->microbatch];
 }
 
-static char *put_number(char *at, uint32_t n)
+/* "12SEND_F3" without the microbatch. Every operation has such a name, so it is put together by
+ * hand. Gives where it ends. */
+static char *put_stem(char *text, const ovl_action *a)
 {
-    char digits[10];
-    int k = 0;
-    do {
-        digits[k++] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n);
-    while (k) {
-        *at++ = digits[--k];
+    const char *type = ovl_action_name((ovl_action_type)a->type);
+    char *at = ovl_put_number(text, a->stage);
+    while (*type) {
+        *at++ = *type++;
     }
     return at;
 }
 
-/* "12SEND_F3". Every operation has such a name, so it is put together by hand. */
 static const char *text_of(writer *e, const ovl_action *a)
 {
     char text[40];
-    const char *type = ovl_action_name((ovl_action_type)a->type);
-    char *at = put_number(text, a->stage);
-    size_t length = strlen(type);
-    memcpy(at, type, length);
-    at = put_number(at + length, a->microbatch);
-    return ovl_arena_strndup(&e->p->scratch, text, (size_t)(at - text));
+    char *end = ovl_put_number(put_stem(text, a), a->microbatch);
+    return ovl_arena_strndup(&e->p->scratch, text, (size_t)(end - text));
+}
+
+static ovl_id name_of(writer *e, const ovl_action *a)
+{
+    char stem[40];
+    size_t length = (size_t)(put_stem(stem, a) - stem);
+    return ovl_names_add_number(e->b->names, stem, length, a->microbatch);
 }
 
 /* An operation needs what is issued later on its own rank. */
@@ -253,7 +253,7 @@ static void free_after(writer *e, const ovl_action *a)
 }
 
 /* A kernel of an action (or a pair of which `a` is the first): part k of n of it. */
-static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, uint32_t k, uint32_t n)
+static uint32_t add_kernel(writer *e, const ovl_action *a, ovl_id name, uint32_t k, uint32_t n)
 {
     ovl_plan_cost cost = ovl_pipe_compute_cost(e, a, k, n);
     e->broken = e->broken || cost.id == OVL_NONE;
@@ -261,7 +261,7 @@ static uint32_t add_kernel(writer *e, const ovl_action *a, const char *name, uin
                  .dtype = (uint8_t)e->p->workload->dtype,
                  .stream = e->compute,
                  .comm = OVL_NO_COMM,
-                 .name = ovl_name(e->b, name),
+                 .name = name,
                  .cost = cost.id,
                  .per_rank = cost.per_rank,
                  .batch = OVL_NONE,
@@ -281,20 +281,22 @@ static void add_parts(writer *e, const ovl_action *a, uint32_t parts)
 {
     for (uint32_t k = 0; k < parts; k++) {
         const char *name = ovl_arena_printf(&e->p->scratch, "%s.%" PRIu32, text_of(e, a), k);
-        uint32_t local = add_kernel(e, a, name, k, parts);
+        uint32_t local = add_kernel(e, a, ovl_name(e->b, name), k, parts);
         after_compute(e, a, local, k);
         ovl_pipe_data_reduce(e, a, k);
     }
 }
 
+static ovl_id name_of_pair(writer *e, const ovl_action *a)
+{
+    return ovl_name(e->b,
+                    ovl_arena_printf(&e->p->scratch, "%s+%s", text_of(e, a), text_of(e, &a[1])));
+}
+
 /* One kernel for an action, or for a pair of which `a` is the first. */
 static void add_whole(writer *e, const ovl_action *a, uint32_t n)
 {
-    const char *name = text_of(e, a);
-    if (n == 2) {
-        name = ovl_arena_printf(&e->p->scratch, "%s+%s", name, text_of(e, &a[1]));
-    }
-    uint32_t local = add_kernel(e, a, name, 0, 1);
+    uint32_t local = add_kernel(e, a, n == 2 ? name_of_pair(e, a) : name_of(e, a), 0, 1);
     for (uint32_t k = 0; k < n; k++) {
         after_compute(e, &a[k], local, OVL_NONE);
     }
@@ -378,7 +380,7 @@ static uint32_t add_transfer(writer *e, const ovl_action *a, uint32_t batch)
                  .per_rank = edge->cost.per_rank,
                  .stream = batch == OVL_NONE ? stream : OVL_NO_STREAM,
                  .comm = e->slot[edge->channel],
-                 .name = ovl_name(e->b, text_of(e, a)),
+                 .name = name_of(e, a),
                  .cost = edge->cost.id,
                  .batch = batch,
                  .peer = (int32_t)(send ? c->place_to : c->place_from),

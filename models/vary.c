@@ -92,7 +92,7 @@ static void prepare_code(ovl_vary *vary, const ovl_code *code, ovl_varied_op *op
     const ovl_variation *v = vary->variation;
     for (uint32_t i = 0; i < code->n_ops; i++) {
         const ovl_op *op = ovl_code_op(code, i);
-        const char *name = ovl_names_text(names, code->name[i]);
+        const char *name = OVL_NAME(names, code->name[i]);
         const ovl_jitter *named = takes_time(op) ? of_name(v, name) : NULL;
         ops[i].pause = v->pauses.given && strcmp(name, OVL_PAUSE_NAME) == 0;
         const ovl_jitter *own = takes_time(op) ? of_duration(vary, op) : NULL;
@@ -399,7 +399,7 @@ void ovl_vary_check(const ovl_program *program, const ovl_variation *variation, 
             for (uint32_t i = 0; i < program->codes[c].n_ops && !fits; i++) {
                 const ovl_code *code = &program->codes[c];
                 fits = takes_time(ovl_code_op(code, i)) &&
-                       ovl_name_fits(jitter->op, ovl_names_text(program->names, code->name[i]));
+                       ovl_name_fits(jitter->op, OVL_NAME(program->names, code->name[i]));
             }
         }
         if (!fits) {

@@ -307,7 +307,13 @@ static int compare_limit_lost(const void *a, const void *b)
 
 typedef OVL_VEC(ovl_result_limit) limits;
 
-static void collect_limits(const analysis *a, limits *list)
+static const char *bound_of(const ovl_program *p, uint32_t bound, ovl_name_texts *texts)
+{
+    return bound < p->n_resources ? ovl_name_texts_of(texts, p->resources[bound].name)
+                                  : ovl_limit_name(p, bound, NULL);
+}
+
+static void collect_limits(const analysis *a, ovl_name_texts *texts, limits *list)
 {
     const ovl_rank *rank = &a->p->ranks[a->t->deciding_rank];
     ovl_op_range step = ovl_last_step(&a->p->codes[rank->code]);
@@ -316,9 +322,9 @@ static void collect_limits(const analysis *a, limits *list)
         for (uint32_t i = ovl_limits_first(a->t, from);
              i < a->t->n_limits && a->t->limits[i].op == from; i++) {
             const ovl_limit *l = &a->t->limits[i];
-            const char *name = ovl_names_text(a->p->names, ovl_causes_name(&a->causes, op));
-            ovl_vec_push(
-                list, (ovl_result_limit){name, ovl_limit_name(a->p, l->bound), l->time, l->lost});
+            const char *name = ovl_name_texts_of(texts, ovl_causes_name(&a->causes, op));
+            const char *bound = bound_of(a->p, l->bound, texts);
+            ovl_vec_push(list, (ovl_result_limit){name, bound, l->time, l->lost});
         }
     }
 }
@@ -344,8 +350,10 @@ static void merge_limits(limits *list)
 static void make_limits(analysis *a)
 {
     limits list = {0};
+    ovl_arena scratch = {0};
+    ovl_name_texts texts = ovl_name_texts_begin(a->p->names, &scratch, &scratch);
     if (a->p->n_ranks) {
-        collect_limits(a, &list);
+        collect_limits(a, &texts, &list);
     }
     if (list.len) {
         merge_limits(&list);
@@ -356,6 +364,7 @@ static void make_limits(analysis *a)
     }
     a->out->n_limits = list.len;
     a->out->limits = ovl_vec_freeze(&list, a->arena);
+    ovl_arena_free(&scratch);
 }
 
 /* Who met whom on which instance is asked of the whole program as long as it is not too large. */
@@ -416,8 +425,8 @@ static void make_not_modelled(analysis *a)
         list[n++] = ovl_arena_printf(
             a->arena,
             "The interference of kernels \"%s\" with collectives \"%s\" was not measured: %s.",
-            ovl_names_text(a->p->names, a->p->kernel_classes[u->kernel]),
-            ovl_names_text(a->p->names, a->p->coll_classes[u->collective]),
+            OVL_NAME(a->p->names, a->p->kernel_classes[u->kernel]),
+            OVL_NAME(a->p->names, a->p->coll_classes[u->collective]),
             a->options->measured ? "what it cost stays in the recorded durations"
                                  : "they share SMs, HBM and links as under `shared`");
     }

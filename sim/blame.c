@@ -52,7 +52,7 @@ const char *ovl_blame_text(const ovl_blamer *b, ovl_idle_kind kind, uint32_t id)
     id = lowest_like(b, id);
     const ovl_op *op = ovl_causes_op(b->c, id);
     uint32_t rank = ovl_rank_number(b->p, b->c->rank_of[id]);
-    const char *name = ovl_names_text(b->p->names, ovl_causes_name(b->c, id));
+    const char *name = OVL_NAME(b->p->names, ovl_causes_name(b->c, id));
     if (kind == OVL_IDLE_DEPENDENCY) {
         return dependency_text(b, id, name, rank);
     }

@@ -4,7 +4,7 @@ void ovl_builder_init(ovl_builder *b, ovl_arena *arena)
 {
     *b = (ovl_builder){.arena = arena, .n_ports = 1};
     b->names = OVL_NEW(arena, ovl_names);
-    b->names->arena = arena;
+    *b->names = (ovl_names){.arena = arena, .made = true};
     ovl_costs_init(b);
 }
 

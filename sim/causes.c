@@ -261,7 +261,7 @@ uint32_t ovl_limits_first(const ovl_timeline *t, uint32_t op)
     return low;
 }
 
-const char *ovl_limit_name(const ovl_program *p, uint32_t bound)
+const char *ovl_limit_name(const ovl_program *p, uint32_t bound, ovl_name_room *room)
 {
     if (bound == OVL_LIMIT_SMS) {
         return "SMs";
@@ -269,7 +269,7 @@ const char *ovl_limit_name(const ovl_program *p, uint32_t bound)
     if (bound == OVL_LIMIT_MEASURED) {
         return "measured factor";
     }
-    return ovl_names_text(p->names, p->resources[bound].name);
+    return ovl_names_write(p->names, p->resources[bound].name, room);
 }
 
 /* The eager send before one of its rank on its wire, or OVL_NONE. */
@@ -439,5 +439,5 @@ const char *ovl_why_text(ovl_why why, const char *name, ovl_arena *arena)
 const char *ovl_cause_text(const ovl_causes *c, const ovl_cause *cause, ovl_arena *arena)
 {
     ovl_id name = ovl_causes_name(c, OVL_TRAIL_OP(cause->node));
-    return ovl_why_text(cause->why, ovl_names_text(c->program->names, name), arena);
+    return ovl_why_text(cause->why, OVL_NAME(c->program->names, name), arena);
 }

@@ -89,7 +89,7 @@ uint32_t ovl_limits_carrier(const ovl_causes *c, uint32_t op);
 uint32_t ovl_limits_first(const ovl_timeline *timeline, uint32_t op);
 
 /* What a limit is called: a resource, "SMs", "measured factor". */
-const char *ovl_limit_name(const ovl_program *program, uint32_t bound);
+const char *ovl_limit_name(const ovl_program *program, uint32_t bound, ovl_name_room *room);
 
 /* Fills c->list with all causes of a node; none if it could happen at once. */
 void ovl_causes_of(ovl_causes *c, uint64_t node);

@@ -127,7 +127,7 @@ static void add_to_resource(const making *k, const ovl_loss *loss)
 {
     const ovl_names *names = k->m->p->names;
     bool sms = loss->resource == names->count;
-    const char *name = sms ? OVL_SMS_NAME : ovl_names_text(names, loss->resource);
+    const char *name = sms ? OVL_SMS_NAME : OVL_NAME(names, loss->resource);
     for (uint32_t i = 0; i < k->n_lines; i++) {
         ovl_result_resource *line = &k->lines[i];
         if (line->sms == sms && strcmp(line->name, name) == 0) {
@@ -240,15 +240,16 @@ static int by_loss(const void *x, const void *y)
 static void name_rows(making *k)
 {
     const ovl_names *names = k->m->p->names;
+    ovl_name_texts texts = ovl_name_texts_begin(names, k->scratch, k->scratch);
     uint32_t n = k->m->met.len;
     k->rows = OVL_NEW_ARRAY(k->scratch, ovl_result_collision, n);
     for (uint32_t i = 0; i < n; i++) {
         const ovl_meeting *met = &k->m->met.data[i];
         bool sms = met->resource == names->count;
-        k->rows[i] = (ovl_result_collision){.resource = sms ? OVL_SMS_NAME
-                                                            : ovl_names_text(names, met->resource),
-                                            .a = ovl_names_text(names, met->a),
-                                            .b = ovl_names_text(names, met->b),
+        const char *resource = sms ? OVL_SMS_NAME : ovl_name_texts_of(&texts, met->resource);
+        k->rows[i] = (ovl_result_collision){.resource = resource,
+                                            .a = ovl_name_texts_of(&texts, met->a),
+                                            .b = ovl_name_texts_of(&texts, met->b),
                                             .pairs = 1,
                                             .shared = met->shared,
                                             .full = met->full,
@@ -285,8 +286,7 @@ static const char **open_names(const making *k)
         const ovl_id of[] = {k->m->met.data[i].a, k->m->met.data[i].b};
         for (int j = 0; j < 2; j++) {
             if (!open[of[j]]) {
-                open[of[j]] =
-                    ovl_alike_text(ovl_names_text(names, of[j]), OVL_ALIKE_ALL, k->scratch);
+                open[of[j]] = ovl_alike_text(OVL_NAME(names, of[j]), OVL_ALIKE_ALL, k->scratch);
             }
         }
     }

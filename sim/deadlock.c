@@ -117,7 +117,8 @@ static const char *op_text(const ovl_engine *e, uint32_t op)
 {
     return ovl_arena_printf(e->errs->arena, "%s \"%s\" on rank %" PRIu32,
                             ovl_op_kind_name((ovl_op_kind)ovl_op_of(e->p, op)->kind),
-                            ovl_op_name(e->p, op), ovl_rank_number(e->p, rank_of(e, op)));
+                            OVL_NAME(e->p->names, ovl_op_name_id(e->p, op)),
+                            ovl_rank_number(e->p, rank_of(e, op)));
 }
 
 /* From any blocked operation the chain runs into a cycle; walking as often as there are operations

@@ -10,7 +10,8 @@ void ovl_engine_fail(ovl_engine *e, ovl_status code, uint32_t op, const char *se
 {
     e->failed = true;
     ovl_error(e->errs, code, ovl_op_of(e->p, op)->mark, "\"%s\" on rank %" PRIu32 ": %s",
-              ovl_op_name(e->p, op), ovl_rank_number(e->p, ovl_op_rank(e->p, op)), sentence);
+              OVL_NAME(e->p->names, ovl_op_name_id(e->p, op)),
+              ovl_rank_number(e->p, ovl_op_rank(e->p, op)), sentence);
 }
 
 /* --- Events --- */

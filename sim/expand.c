@@ -189,7 +189,7 @@ static void copy_tables(expansion *x)
 {
     const ovl_program *p = x->p;
     for (uint32_t i = 0; i < p->names->count; i++) {
-        ovl_name(&x->b, ovl_names_text(p->names, i));
+        ovl_name(&x->b, OVL_NAME(p->names, i));
     }
     copy_hardware(x);
     copy_phases(x);
@@ -415,7 +415,7 @@ static void add_step(expansion *x, uint32_t local, uint32_t step, bool first)
         return;
     }
     const char *name = ovl_arena_printf(&x->scratch, "%s step %" PRIu32,
-                                        ovl_names_text(x->p->names, x->old->name[local]), step + 1);
+                                        OVL_NAME(x->p->names, x->old->name[local]), step + 1);
     ovl_op op = {.kind = OVL_BATCH,
                  .dtype = old->dtype,
                  .stream = old->stream,
@@ -498,7 +498,7 @@ static void add_code(expansion *x, const kind *k)
     x->last = OVL_NEW_ARRAY(&x->scratch, uint32_t, x->old->n_ops + 1);
     struct ovl_code_build *c = x->b.codes.data[x->code];
     for (uint32_t i = 0; i < x->old->n_streams; i++) {
-        ovl_add_stream(&x->b, x->code, ovl_names_text(x->p->names, x->old->streams[i]));
+        ovl_add_stream(&x->b, x->code, OVL_NAME(x->p->names, x->old->streams[i]));
     }
     add_slots(x);
     add_buffers(x);

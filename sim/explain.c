@@ -93,7 +93,7 @@ static const char *beside(explaining *e, ovl_id resource, uint32_t op)
     }
     for (uint32_t i = 0; i < OVL_MIN(list.n, MOST_BESIDE); i++) {
         text = ovl_arena_printf(e->arena, "%s%s%s", text, i ? ", " : "",
-                                ovl_names_text(e->p->names, list.names[i]));
+                                OVL_NAME(e->p->names, list.names[i]));
     }
     return list.n <= MOST_BESIDE
                ? (list.n ? text : NULL)
@@ -160,12 +160,13 @@ static const char *full_too(explaining *e, uint32_t op, uint32_t carrier, ovl_id
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[e->c->rank_of[op]].first_port];
     ovl_time at = slowest(e);
     const char *text = NULL;
+    ovl_name_room room;
     for (uint32_t i = 0; i < e->p->n_ports && at != OVL_NEVER; i++) {
         if (ports[i] != OVL_NONE && ports[i] != bound &&
             ovl_held_full(e->c, &e->uses, ports[i], carrier, at)) {
-            text =
-                ovl_arena_printf(e->arena, "%s%s%s %" PRIu32, text ? text : "", text ? ", " : "",
-                                 ovl_used_name(e->p, ports[i]), ovl_used_instance(e->p, ports[i]));
+            text = ovl_arena_printf(e->arena, "%s%s%s %" PRIu32, text ? text : "", text ? ", " : "",
+                                    ovl_used_name(e->p, ports[i], &room),
+                                    ovl_used_instance(e->p, ports[i]));
         }
     }
     return text;
@@ -179,7 +180,9 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
          i < e->t->n_limits && e->t->limits[i].op == carrier; i++) {
         const ovl_limit *l = &e->t->limits[i];
         ovl_id resource = ovl_limit_resource(e->c, l);
-        ovl_bound_on bound = {.name = ovl_limit_name(e->p, l->bound),
+        ovl_name_room room;
+        const char *name = ovl_limit_name(e->p, l->bound, &room);
+        ovl_bound_on bound = {.name = ovl_arena_strdup(e->arena, name),
                               .instance = OVL_NONE,
                               .time = l->time,
                               .lost = l->lost};
@@ -239,7 +242,7 @@ static const char *stream_of(const explaining *e, uint32_t rank, uint32_t op)
     const ovl_op *placed = ovl_causes_op(e->c, op - ovl_causes_op(e->c, op)->behind);
     return placed->stream == OVL_NO_STREAM
                ? "host"
-               : ovl_names_text(e->p->names, code->streams[placed->stream]);
+               : ovl_names_copy(e->p->names, code->streams[placed->stream], e->arena);
 }
 
 /* --- Phases --- */
@@ -250,11 +253,12 @@ static const char *loaded_by(const explaining *e, uint32_t rank, const ovl_cost 
     const ovl_cost_kind *kind = ovl_kind_of(e->p, phase);
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[rank].first_port];
     const char *text = "";
+    ovl_name_room room;
     for (uint32_t i = kind->first_demand; i < kind->first_demand + kind->n_demands; i++) {
         ovl_id resource = ports[e->p->demands[i].port];
         if (resource != OVL_NONE) {
             text = ovl_arena_printf(e->arena, "%s%s%s", text, *text ? ", " : "",
-                                    ovl_used_name(e->p, resource));
+                                    ovl_used_name(e->p, resource, &room));
         }
     }
     return *text ? text : "nothing";
@@ -281,7 +285,7 @@ static ovl_explained describe(explaining *e, uint32_t rank, uint32_t count, uint
     const ovl_op *o = ovl_causes_op(e->c, op);
     uint32_t carrier = ovl_limits_carrier(e->c, op);
     const ovl_cost *cost = ovl_op_cost(e->p, e->c->rank_of[carrier], ovl_causes_op(e->c, carrier));
-    ovl_explained out = {.name = ovl_names_text(e->p->names, ovl_causes_name(e->c, op)),
+    ovl_explained out = {.name = ovl_names_copy(e->p->names, ovl_causes_name(e->c, op), e->arena),
                          .kind = kind_of(o),
                          .stream = stream_of(e, rank, op),
                          .rank = ovl_rank_number(e->p, rank),

@@ -261,7 +261,7 @@ static bool buffers_fit(const ovl_program *p, ovl_errs *errs)
             if (buffer->bytes > most - sum) {
                 ovl_error(errs, OVL_E_INPUT, buffer->mark,
                           "with buffer \"%s\" those of a rank have more than 1 EiB",
-                          ovl_names_text(p->names, buffer->name));
+                          OVL_NAME(p->names, buffer->name));
                 return false;
             }
             sum += buffer->bytes;

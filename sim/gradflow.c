@@ -453,7 +453,7 @@ static uint64_t digest_of(const flow *f)
     OVL_VEC(line) lines = {0};
     for (uint32_t i = 0; i < f->receipts.len; i++) {
         const receipt *r = &f->receipts.data[i];
-        const char *name = ovl_names_text(f->p->names, r->gradient);
+        const char *name = OVL_NAME(f->p->names, r->gradient);
         ovl_vec_push(&lines, (line){hash_text(name), r->hash});
     }
     if (lines.len == 0) {

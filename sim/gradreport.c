@@ -50,9 +50,9 @@ static const char *what_text(const ovl_program *program, const ovl_expectations 
     if (p->gradient == OVL_NONE) {
         const ovl_buffer *buffer = &program->codes[p->code].buffers[p->buffer];
         return ovl_arena_printf(arena, "no gradient in buffer \"%s\"",
-                                ovl_names_text(names, buffer->name));
+                                OVL_NAME(names, buffer->name));
     }
-    const char *gradient = ovl_names_text(names, p->gradient);
+    const char *gradient = OVL_NAME(names, p->gradient);
     const ovl_expected *expected = &all->item[all->at[p->gradient] + p->part];
     if (p->verdict.fault == OVL_GRADIENT_MISSING) {
         return missing_text(expected, p, gradient, arena);
@@ -115,7 +115,7 @@ void ovl_gradient_report(const ovl_program *program, const ovl_expectations *exp
         const ovl_code *code = &program->codes[list[i].code];
         const char *text =
             ovl_arena_printf(arena, "\"%s\" receives %s, on rank %" PRIu32,
-                             ovl_names_text(program->names, code->name[list[i].local]),
+                             OVL_NAME(program->names, code->name[list[i].local]),
                              what_text(program, expected, &list[i], arena), list[i].rank);
         ovl_mark mark = ovl_code_op(code, list[i].local)->mark;
         ovl_vec_push(hazards, (ovl_result_hazard){faults[list[i].verdict.fault], text, mark,
@@ -149,8 +149,7 @@ void ovl_gradient_report_unconsumed(const ovl_program *program, const ovl_expect
         const char *text = ovl_arena_printf(
             arena,
             "gradient \"%s\", produced by \"%s\" on rank %" PRIu32 ", is received by no optimizer",
-            ovl_names_text(program->names, g), ovl_names_text(program->names, code->name[e->local]),
-            first);
+            OVL_NAME(program->names, g), OVL_NAME(program->names, code->name[e->local]), first);
         ovl_vec_push(hazards, (ovl_result_hazard){"missing_gradient", text, mark, first, n});
     }
 }

@@ -203,7 +203,7 @@ static void report(check *k, const use *earlier, const use *later, ovl_id buffer
 {
     const ovl_names *names = k->c->program->names;
     const ovl_op *a = ovl_code_op(k->code, earlier->op), *b = ovl_code_op(k->code, later->op);
-    const char *text = ovl_names_text(names, k->code->name[earlier->op]);
+    const char *text = OVL_NAME(names, k->code->name[earlier->op]);
     const char *advice = ovl_arena_printf(
         k->arena, earlier->seat == later->seat ? "they are parts of one batch" : "add after: [%s]",
         text);
@@ -214,8 +214,8 @@ static void report(check *k, const use *earlier, const use *later, ovl_id buffer
         k->arena,
         "\"%s\" %s buffer \"%s\" without waiting for \"%s\" (%s) that %s it, on rank %" PRIu32
         "; %s",
-        ovl_names_text(names, k->code->name[later->op]), reads ? "reads" : "writes",
-        ovl_names_text(names, k->code->buffers[buffer].name), text, kind_of(a),
+        OVL_NAME(names, k->code->name[later->op]), reads ? "reads" : "writes",
+        OVL_NAME(names, k->code->buffers[buffer].name), text, kind_of(a),
         earlier->writes ? "writes" : "reads", rank, advice);
     ovl_vec_push(k->hazards, hazard);
 }
@@ -362,7 +362,7 @@ static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed,
 {
     const ovl_names *names = k->c->program->names;
     const ovl_op *a = ovl_code_op(k->code, last->op), *b = ovl_code_op(k->code, next);
-    const char *text = ovl_names_text(names, k->code->name[last->op]);
+    const char *text = OVL_NAME(names, k->code->name[last->op]);
     uint32_t rank = ovl_rank_number(k->c->program, k->first_rank);
     ovl_result_hazard hazard = {
         .kind = "early_free", .mark = b->mark, .rank = rank, .count = k->n_ranks};
@@ -370,11 +370,9 @@ static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed,
         k->arena,
         "\"%s\" uses buffer \"%s\", which gets the memory of \"%s\", without waiting for \"%s\" "
         "(%s) that %s that, on rank %" PRIu32 "; wait for it before freeing \"%s\"",
-        ovl_names_text(names, k->code->name[next]),
-        ovl_names_text(names, k->code->buffers[taken].name),
-        ovl_names_text(names, k->code->buffers[freed].name), text, kind_of(a),
-        last->writes ? "writes" : "reads", rank,
-        ovl_names_text(names, k->code->buffers[freed].name));
+        OVL_NAME(names, k->code->name[next]), OVL_NAME(names, k->code->buffers[taken].name),
+        OVL_NAME(names, k->code->buffers[freed].name), text, kind_of(a),
+        last->writes ? "writes" : "reads", rank, OVL_NAME(names, k->code->buffers[freed].name));
     ovl_vec_push(k->hazards, hazard);
 }
 

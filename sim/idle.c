@@ -148,8 +148,7 @@ static bool awaits_forward(const finder *f, const ovl_idle_gap *g)
         return op->part == OVL_PART_FORWARD;
     }
     ovl_id klass = ovl_op_cost_kind(f->p, f->c->rank_of[g->op], op)->klass;
-    const char *name =
-        klass == OVL_NONE ? "" : ovl_names_text(f->p->names, f->p->kernel_classes[klass]);
+    const char *name = klass == OVL_NONE ? "" : OVL_NAME(f->p->names, f->p->kernel_classes[klass]);
     return g->from == f->t->begin || strcmp(name, "forward") == 0;
 }
 
@@ -253,7 +252,7 @@ static ovl_result_gap listed(const finder *f, const ovl_idle_gap *g, const char 
     ovl_result_gap out = {.start = g->from - begin, .end = g->to - begin, .because = why};
     memcpy(out.piece, g->piece, sizeof out.piece);
     if (g->op != OVL_NONE) {
-        out.before = ovl_arena_strdup(f->arena, ovl_op_name(f->p, g->op));
+        out.before = ovl_names_copy(f->p->names, ovl_op_name_id(f->p, g->op), f->arena);
     }
     return out;
 }

@@ -56,15 +56,15 @@ static const ovl_op *op_at(const member *m, uint32_t k)
     return ovl_code_op(m->code, m->ops[k]);
 }
 
-static const char *name_at(const ovl_program *p, const member *m, uint32_t k)
+static ovl_id name_at(const member *m, uint32_t k)
 {
-    return ovl_names_text(p->names, m->code->name[m->ops[k]]);
+    return m->code->name[m->ops[k]];
 }
 
 static const char *describe(const ovl_program *p, ovl_arena *arena, const member *m, uint32_t k)
 {
     const ovl_op *op = op_at(m, k);
-    const char *name = name_at(p, m, k);
+    const char *name = OVL_NAME(p->names, name_at(m, k));
     const char *root = "";
     if (op->coll == OVL_BROADCAST || op->coll == OVL_REDUCE) {
         root = ovl_arena_printf(arena, ", root %" PRId32, op->peer);
@@ -82,7 +82,7 @@ static bool same_collective(const ovl_op *a, const ovl_op *b)
 static bool compare_members(const ovl_program *p, uint32_t comm, const member *a, const member *b,
                             ovl_errs *errs)
 {
-    const char *group = ovl_names_text(p->names, p->comms[comm].name);
+    const char *group = OVL_NAME(p->names, p->comms[comm].name);
     for (uint32_t k = 0; k < OVL_MIN(a->n, b->n); k++) {
         const ovl_op *x = op_at(a, k), *y = op_at(b, k);
         if (!same_collective(x, y)) {
@@ -119,9 +119,9 @@ static bool compare_times(const ovl_program *p, const member *a, const member *b
             ovl_error(errs, OVL_E_INPUT, y->mark,
                       "%s \"%s\" takes %s on rank %" PRIu32 " but %s on rank %" PRIu32
                       " (%s); it is over on all members at once, so they must state one time",
-                      ovl_coll_name(y->coll), name_at(p, b, k), ovl_match_time(p, t, errs->arena),
-                      b->rank, ovl_match_time(p, s, errs->arena), a->rank,
-                      ovl_match_place(x->mark, y->mark, errs->arena));
+                      ovl_coll_name(y->coll), OVL_NAME(p->names, name_at(b, k)),
+                      ovl_match_time(p, t, errs->arena), b->rank, ovl_match_time(p, s, errs->arena),
+                      a->rank, ovl_match_place(x->mark, y->mark, errs->arena));
             return false;
         }
     }

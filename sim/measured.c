@@ -21,7 +21,7 @@ static ovl_against_op *row_of(comparer *c, ovl_id name)
 {
     if (c->row[name] == OVL_NONE) {
         c->row[name] = c->ops.len;
-        const char *text = ovl_arena_strdup(c->arena, ovl_names_text(c->p->names, name));
+        const char *text = ovl_names_copy(c->p->names, name, c->arena);
         ovl_vec_push(&c->ops, (ovl_against_op){.name = text});
     }
     return &c->ops.data[c->row[name]];

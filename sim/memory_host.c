@@ -160,7 +160,7 @@ static const char *position_name(const replay *r, uint32_t position)
 {
     const ovl_code *code = r->v->code;
     const char *name =
-        position < code->n_ops ? ovl_names_text(r->v->p->names, code->name[position]) : "end";
+        position < code->n_ops ? OVL_NAME(r->v->p->names, code->name[position]) : "end";
     return ovl_arena_strdup(r->v->arena, name);
 }
 
@@ -171,7 +171,7 @@ static void note_failure(replay *r, uint32_t buffer, uint32_t position)
         return;
     }
     const ovl_buffer *b = &r->v->code->buffers[buffer];
-    f->buffer = ovl_arena_strdup(r->v->arena, ovl_names_text(r->v->p->names, b->name));
+    f->buffer = ovl_names_copy(r->v->p->names, b->name, r->v->arena);
     f->bytes = ovl_memory_bytes(r->v, buffer);
     f->op = position_name(r, position);
     f->at = r->now.at;

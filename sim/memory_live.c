@@ -74,7 +74,7 @@ static const char *first_user(const ovl_memory_view *v, uint32_t buffer, ovl_tim
         for (uint32_t k = v->code->access.at[i]; k < v->code->access.at[i + 1]; k++) {
             if (v->code->access.item[k].buffer == buffer &&
                 v->t->start[v->rank->first_op + i] == at) {
-                return ovl_arena_strdup(v->arena, ovl_names_text(v->p->names, v->code->name[i]));
+                return ovl_names_copy(v->p->names, v->code->name[i], v->arena);
             }
         }
     }
@@ -180,8 +180,7 @@ void ovl_memory_lines(const ovl_program *program, const ovl_timeline *timeline, 
     const ovl_code *code = &program->codes[program->ranks[row->rank].code];
     for (uint32_t i = 0; i < host.len; i++) {
         uint32_t at = host.data[i].position;
-        const char *name =
-            at < code->n_ops ? ovl_names_text(program->names, code->name[at]) : "end";
+        const char *name = at < code->n_ops ? OVL_NAME(program->names, code->name[at]) : "end";
         host.data[i].before = ovl_arena_strdup(arena, name);
     }
     row->n_host_line = host.len;

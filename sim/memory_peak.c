@@ -22,8 +22,9 @@ static int compare_holders(const void *a, const void *b)
 
 static const char *part_name(const ovl_memory_view *v, const ovl_memory_part *part)
 {
-    return part->name ? part->name
-                      : ovl_names_text(v->p->names, v->code->buffers[part->buffer].name);
+    return part->name
+               ? part->name
+               : ovl_names_copy(v->p->names, v->code->buffers[part->buffer].name, v->scratch);
 }
 
 static ovl_holder holder_of(const ovl_memory_view *v, const ranked *r)
@@ -137,9 +138,8 @@ static void find_easer(const ovl_memory_view *v, const ranked *list, uint32_t n,
             late[last[b]]) {
             continue;
         }
-        const char *by = ovl_names_text(names, v->code->name[last[b]]);
-        peak->eased_buffer =
-            ovl_arena_strdup(v->arena, ovl_names_text(names, v->code->buffers[b].name));
+        const char *by = OVL_NAME(names, v->code->name[last[b]]);
+        peak->eased_buffer = ovl_names_copy(names, v->code->buffers[b].name, v->arena);
         peak->eased_by = ovl_arena_strdup(v->arena, by);
         peak->eased_at = ovl_buffers_end(v->p, v->t, v->rank->first_op + last[b]);
         return;
@@ -159,7 +159,7 @@ void ovl_memory_describe(const ovl_memory_view *v, ovl_memory_parts *parts, uint
     }
     name_holders(v, list, parts->len, peak);
     if (raised != OVL_NONE) {
-        const char *name = ovl_names_text(v->p->names, v->code->buffers[raised].name);
+        const char *name = OVL_NAME(v->p->names, v->code->buffers[raised].name);
         peak->raised_buffer = ovl_arena_strdup(v->arena, name);
     }
     find_easer(v, list, parts->len, raised, peak);

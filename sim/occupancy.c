@@ -20,6 +20,7 @@ typedef struct view {
     OVL_VEC(ovl_time) cuts;
     OVL_VEC(uint32_t) there; /* stretches that have begun and not ended */
     OVL_VEC(ovl_occupancy) pieces;
+    ovl_name_texts texts;
 } view;
 
 static void collect_sms(view *v, ovl_id resource)
@@ -135,7 +136,7 @@ static void add_piece(view *v, ovl_time from, ovl_time to)
         const ovl_resource_use *u = &v->uses.data[s->use];
         double takes = (double)u->rate * (!sms ? s->rate : u->holds ? 1 : part);
         users[i] =
-            (ovl_occupant){ovl_names_text(p->names, u->name),
+            (ovl_occupant){ovl_name_texts_of(&v->texts, u->name),
                            ovl_rank_number(p, v->c->rank_of[u->op]), s->rate, takes, u->holds};
         piece.takes += takes;
     }
@@ -176,7 +177,9 @@ static void make_pieces(view *v)
 const ovl_occupancy *ovl_occupancy_of(const ovl_causes *causes, ovl_id resource, ovl_arena *arena,
                                       uint32_t *n)
 {
+    ovl_arena scratch = {0};
     view v = {.c = causes, .arena = arena, .resource = resource};
+    v.texts = ovl_name_texts_begin(causes->program->names, arena, &scratch);
     (ovl_is_sms(causes->program, resource) ? collect_sms : collect)(&v, resource);
     for (uint32_t i = 0; i < v.uses.len; i++) {
         add_stretches(&v, i);
@@ -189,6 +192,7 @@ const ovl_occupancy *ovl_occupancy_of(const ovl_causes *causes, ovl_id resource,
     ovl_vec_free(&v.stretches);
     ovl_vec_free(&v.cuts);
     ovl_vec_free(&v.there);
+    ovl_arena_free(&scratch);
     *n = v.pieces.len;
     return ovl_vec_freeze(&v.pieces, arena);
 }

@@ -47,9 +47,9 @@ static const ovl_op *op_of(const ovl_program *p, uint32_t comm, const half *h)
     return ovl_code_op(&p->codes[p->ranks[rank_of(p, comm, h)].code], h->local);
 }
 
-static const char *name_of(const ovl_program *p, uint32_t comm, const half *h)
+static ovl_id name_of(const ovl_program *p, uint32_t comm, const half *h)
 {
-    return ovl_names_text(p->names, p->codes[p->ranks[rank_of(p, comm, h)].code].name[h->local]);
+    return p->codes[p->ranks[rank_of(p, comm, h)].code].name[h->local];
 }
 
 static bool add_half(const ovl_program *p, uint32_t comm, uint32_t place, uint32_t local,
@@ -63,8 +63,7 @@ static bool add_half(const ovl_program *p, uint32_t comm, uint32_t place, uint32
     if (peer < 0 || peer >= n || peer == place) {
         ovl_error(errs, OVL_E_INPUT, op->mark,
                   "\"%s\" on rank %" PRIu32 " names member %" PRId64 " of group \"%s\", which %s",
-                  ovl_names_text(p->names, name), rank, peer,
-                  ovl_names_text(p->names, p->comms[comm].name),
+                  OVL_NAME(p->names, name), rank, peer, OVL_NAME(p->names, p->comms[comm].name),
                   peer == place ? "is itself" : "has no such member");
         return false;
     }
@@ -145,8 +144,9 @@ static void say_alone(const ovl_program *p, uint32_t comm, const half *h, ovl_er
     const ovl_op *op = op_of(p, comm, h);
     ovl_error(errs, OVL_E_STUCK, op->mark,
               "%s \"%s\" on rank %" PRIu32 " has no matching %s on rank %" PRIu32,
-              h->receive ? "receive" : "send", name_of(p, comm, h), rank_of(p, comm, h),
-              h->receive ? "send" : "receive", rank_at(p, comm, h->receive ? h->from : h->to));
+              h->receive ? "receive" : "send", OVL_NAME(p->names, name_of(p, comm, h)),
+              rank_of(p, comm, h), h->receive ? "send" : "receive",
+              rank_at(p, comm, h->receive ? h->from : h->to));
 }
 
 static bool check_pair_times(const ovl_program *p, uint32_t comm, const half *s, const half *r,
@@ -161,8 +161,9 @@ static bool check_pair_times(const ovl_program *p, uint32_t comm, const half *s,
     ovl_error(errs, OVL_E_INPUT, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " takes %s, but its send \"%s\" on rank %" PRIu32
               " takes %s (%s); a transfer takes what its send says",
-              name_of(p, comm, r), rank_of(p, comm, r), ovl_match_time(p, in, errs->arena),
-              name_of(p, comm, s), rank_of(p, comm, s), ovl_match_time(p, out, errs->arena),
+              OVL_NAME(p->names, name_of(p, comm, r)), rank_of(p, comm, r),
+              ovl_match_time(p, in, errs->arena), OVL_NAME(p->names, name_of(p, comm, s)),
+              rank_of(p, comm, s), ovl_match_time(p, out, errs->arena),
               ovl_match_place(send->mark, recv->mark, errs->arena));
     return false;
 }
@@ -176,9 +177,10 @@ static bool pair(const ovl_program *p, uint32_t comm, const half *s, const half 
     ovl_error(errs, OVL_E_STUCK, recv->mark,
               "receive \"%s\" on rank %" PRIu32 " (%" PRIu64
               " bytes %s, %s) meets send \"%s\" of rank %" PRIu32 " (%" PRIu64 " bytes %s, %s)",
-              name_of(p, comm, r), rank_of(p, comm, r), recv->bytes, ovl_dtype_name(recv->dtype),
-              recv->eager ? "eager" : "rendezvous", name_of(p, comm, s), rank_of(p, comm, s),
-              send->bytes, ovl_dtype_name(send->dtype), send->eager ? "eager" : "rendezvous");
+              OVL_NAME(p->names, name_of(p, comm, r)), rank_of(p, comm, r), recv->bytes,
+              ovl_dtype_name(recv->dtype), recv->eager ? "eager" : "rendezvous",
+              OVL_NAME(p->names, name_of(p, comm, s)), rank_of(p, comm, s), send->bytes,
+              ovl_dtype_name(send->dtype), send->eager ? "eager" : "rendezvous");
     return false;
 }
 

@@ -140,14 +140,14 @@ typedef struct writer {
 
 static const char *name_of(const writer *w, ovl_id name)
 {
-    return ovl_arena_strdup(w->arena, ovl_names_text(w->names, name));
+    return ovl_names_copy(w->names, name, w->arena);
 }
 
 static const char *text_of(const writer *w, const ovl_piece *p)
 {
     switch ((ovl_piece_kind)p->kind) {
     case OVL_PIECE_ISSUE:
-        return ovl_arena_printf(w->arena, "issue %s", ovl_names_text(w->names, p->what));
+        return ovl_arena_printf(w->arena, "issue %s", OVL_NAME(w->names, p->what));
     case OVL_PIECE_ISSUES:
         return ovl_arena_printf(w->arena, "host issues %" PRIu32 " operations", p->what);
     case OVL_PIECE_OP:
@@ -177,7 +177,7 @@ static const char *why_of(const writer *w, const ovl_piece *p)
     if (p->why == OVL_PIECE_FIRST) {
         return w->begin;
     }
-    const char *by = p->by == OVL_NONE ? "host" : ovl_names_text(w->names, p->by);
+    const char *by = p->by == OVL_NONE ? "host" : OVL_NAME(w->names, p->by);
     return p->why == OVL_PIECE_MET
                ? ovl_arena_printf(w->arena, "rendezvous: %s on rank %" PRIu32, by, p->at)
                : ovl_why_text((ovl_why)p->why, by, w->arena);

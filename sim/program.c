@@ -189,11 +189,6 @@ ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op)
     return p->codes[rank->code].name[op - rank->first_op];
 }
 
-const char *ovl_op_name(const ovl_program *p, uint32_t op)
-{
-    return ovl_names_text(p->names, ovl_op_name_id(p, op));
-}
-
 const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot)
 {
     return &p->comms[p->rank_comms[p->ranks[rank].first_comm + slot]];

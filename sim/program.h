@@ -675,7 +675,6 @@ bool ovl_copies_queue(const ovl_program *p);
 /* SMs that a kernel wants of a GPU of so many: what it says, or one for each block; 0: not said. */
 uint32_t ovl_sms_wanted(uint32_t sms, const ovl_cost_kind *kernel);
 ovl_id ovl_op_name_id(const ovl_program *p, uint32_t op);
-const char *ovl_op_name(const ovl_program *p, uint32_t op);
 
 /* The communicator of a rank's slot and the rank's place in it. */
 const ovl_comm *ovl_rank_comm(const ovl_program *p, uint32_t rank, uint16_t slot);

@@ -7,17 +7,9 @@ typedef struct maker {
     const ovl_program *p;
     const ovl_timeline *t;
     ovl_arena *arena;
-    const char **texts; /* by name: each copied once */
+    ovl_name_texts texts;
     ovl_rows rows;
 } maker;
-
-static const char *text_of(maker *m, ovl_id name)
-{
-    if (!m->texts[name]) {
-        m->texts[name] = ovl_arena_strdup(m->arena, ovl_names_text(m->p->names, name));
-    }
-    return m->texts[name];
-}
 
 /* A collective costs what its first member's does, a message what its sender's does: engine. */
 static ovl_time isolated_time(const maker *m, uint32_t op)
@@ -45,8 +37,8 @@ static void set_description(maker *m, uint32_t op, ovl_result_collective *row)
     const ovl_op *o = ovl_causes_op(m->s->causes, op);
     const ovl_comm *comm = ovl_rank_comm(m->p, row->rank, o->comm);
     bool collective = o->kind == OVL_COLLECTIVE;
-    row->name = text_of(m, ovl_causes_name(m->s->causes, op));
-    row->group = text_of(m, comm->name);
+    row->name = ovl_name_texts_of(&m->texts, ovl_causes_name(m->s->causes, op));
+    row->group = ovl_name_texts_of(&m->texts, comm->name);
     row->op = collective ? ovl_coll_name(o->coll) : ovl_op_kind_name(o->kind);
     row->bytes = o->bytes;
     row->n = comm->size;
@@ -63,7 +55,8 @@ static void set_times(maker *m, uint32_t op, const ovl_dependency *dep, ovl_resu
     row->ready = dep->ready - m->t->begin;
     row->queue = m->t->arrive[op] - dep->ready;
     row->wait = m->t->start[op] - m->t->arrive[op];
-    row->consumer = consumed ? text_of(m, ovl_causes_name(m->s->causes, consumer)) : NULL;
+    row->consumer =
+        consumed ? ovl_name_texts_of(&m->texts, ovl_causes_name(m->s->causes, consumer)) : NULL;
     row->first_use = consumed ? m->t->start[consumer] - m->t->begin : OVL_NEVER;
     row->u_path = dep->u_path - m->t->begin;
     row->window = dep->u_path - dep->ready;
@@ -153,7 +146,7 @@ ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena)
     const ovl_program *p = sources->causes->program;
     ovl_arena scratch = {0};
     maker m = {.s = sources, .p = p, .t = sources->causes->timeline, .arena = arena};
-    m.texts = OVL_NEW_ARRAY(&scratch, const char *, p->names->count);
+    m.texts = ovl_name_texts_begin(p->names, arena, &scratch);
     uint32_t *first = OVL_NEW_ARRAY(&scratch, uint32_t, sources->classes->n + 1);
     ovl_vec_reserve(&m.rows, count_rows(&m));
     for (uint32_t class_id = 0; class_id < sources->classes->n; class_id++) {

@@ -198,10 +198,10 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
         return lever->klass == OVL_NONE
                    ? "kernels without a class"
                    : ovl_arena_printf(arena, "kernels of class %s",
-                                      ovl_names_text(p->names, p->kernel_classes[lever->klass]));
+                                      OVL_NAME(p->names, p->kernel_classes[lever->klass]));
     case OVL_LEVER_COMM:
         return ovl_arena_printf(arena, "%s in %s", ovl_coll_name((ovl_coll)lever->coll),
-                                ovl_names_text(p->names, lever->group));
+                                OVL_NAME(p->names, lever->group));
     case OVL_LEVER_COPIES:
         return lever->engine == 0 ? "copies to the host" : "copies from the host";
     case OVL_LEVER_HOST:
@@ -209,7 +209,7 @@ const char *ovl_lever_text(const ovl_program *p, const ovl_lever *lever, ovl_are
     case OVL_LEVER_NAME:
         break;
     }
-    return ovl_names_text(p->names, lever->name);
+    return ovl_names_copy(p->names, lever->name, arena);
 }
 
 /* --- At which cost --- */

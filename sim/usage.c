@@ -84,7 +84,9 @@ static ovl_result_resource *line_of(usage *u, ovl_id resource)
 {
     uint32_t *number = &u->line_of[name_of(u, resource)];
     if (*number == 0) {
-        u->lines[u->n_lines].name = ovl_used_name(u->p, resource);
+        ovl_name_room room;
+        u->lines[u->n_lines].name =
+            ovl_arena_strdup(u->scratch, ovl_used_name(u->p, resource, &room));
         u->lines[u->n_lines].sms = ovl_is_sms(u->p, resource);
         *number = ++u->n_lines;
     }

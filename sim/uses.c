@@ -45,10 +45,10 @@ bool ovl_is_sms(const ovl_program *p, ovl_id resource)
     return resource >= p->n_resources;
 }
 
-const char *ovl_used_name(const ovl_program *p, ovl_id resource)
+const char *ovl_used_name(const ovl_program *p, ovl_id resource, ovl_name_room *room)
 {
     return ovl_is_sms(p, resource) ? OVL_SMS_NAME
-                                   : ovl_names_text(p->names, p->resources[resource].name);
+                                   : ovl_names_write(p->names, p->resources[resource].name, room);
 }
 
 uint32_t ovl_used_instance(const ovl_program *p, ovl_id resource)

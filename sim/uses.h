@@ -61,7 +61,7 @@ ovl_id ovl_sms_of_rank(const ovl_program *program, uint32_t rank);
 bool ovl_is_sms(const ovl_program *program, ovl_id resource);
 
 /* Of a resource of the program, or of SMs: its name, which one, bytes/s or SMs at the start. */
-const char *ovl_used_name(const ovl_program *program, ovl_id resource);
+const char *ovl_used_name(const ovl_program *program, ovl_id resource, ovl_name_room *room);
 uint32_t ovl_used_instance(const ovl_program *program, ovl_id resource);
 uint64_t ovl_used_capacity(const ovl_program *program, ovl_id resource);
 

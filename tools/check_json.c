@@ -39,7 +39,7 @@ static void code(ovl_json *json, const ovl_program *p, const ovl_code_facts *f)
     ovl_json_close(json);
     ovl_json_array(json, "streams", OVL_JSON_FLOW);
     for (uint32_t i = 0; i < f->code->n_streams; i++) {
-        ovl_json_text(json, NULL, ovl_names_text(p->names, f->code->streams[i]));
+        ovl_json_text(json, NULL, OVL_NAME(p->names, f->code->streams[i]));
     }
     ovl_json_close(json);
     ovl_json_object(json, "buffer_bytes", OVL_JSON_FLOW);

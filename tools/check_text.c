@@ -61,7 +61,7 @@ static const char *streams_text(const ovl_check *check, const ovl_code *code, ov
     const char *text = "";
     for (uint32_t i = 0; i < code->n_streams; i++) {
         text = ovl_arena_printf(arena, "%s%s%s", text, i ? ", " : "",
-                                ovl_names_text(check->facts->program->names, code->streams[i]));
+                                OVL_NAME(check->facts->program->names, code->streams[i]));
     }
     return text;
 }

@@ -87,7 +87,7 @@ static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *
         return find_sms(work, p, w);
     }
     for (uint32_t i = 0; i < p->n_resources; i++) {
-        const char *name = ovl_names_text(p->names, p->resources[i].name);
+        const char *name = OVL_NAME(p->names, p->resources[i].name);
         bool same = strcmp(name, w->name) == 0;
         named |= same;
         if (same && (w->instance == OVL_NONE || p->resources[i].instance == w->instance)) {
@@ -95,7 +95,7 @@ static ovl_id find_resource(ovl_work *work, const ovl_program *p, const wanted *
         }
         bool fresh = n == 0 || strcmp(names[n - 1], name) != 0;
         if (fresh && n < OVL_COUNT(names)) {
-            names[n++] = name;
+            names[n++] = ovl_arena_strdup(&work->arena, name);
         }
     }
     if (named) {
@@ -112,8 +112,7 @@ static bool check_name(ovl_work *work, const ovl_program *p, const char *name)
     if (!name || ovl_names_find(p->names, name) != OVL_NONE) {
         return true;
     }
-    ovl_unknown_name(nowhere, "operation", name, p->names->text, p->names->count, OVL_E_USAGE,
-                     &work->errs);
+    ovl_unknown_among(nowhere, "operation", name, p->names, OVL_E_USAGE, &work->errs);
     return false;
 }
 

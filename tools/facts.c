@@ -105,7 +105,7 @@ static void find_groups(ovl_facts *facts, ovl_arena *arena)
     for (uint32_t c = 0; c < p->n_comms; c++) {
         const ovl_comm *comm = &p->comms[c];
         if (at[comm->name] == 0) {
-            ovl_group_facts fresh = {.name = ovl_names_text(p->names, comm->name),
+            ovl_group_facts fresh = {.name = ovl_names_copy(p->names, comm->name, arena),
                                      .fewest = comm->n_members,
                                      .first = members(p, comm, arena)};
             facts->groups[facts->n_groups++] = fresh;

@@ -182,8 +182,8 @@ static bool ask_speedups(finder *f, const char *name)
         ovl_lever lever;
         bool found = ovl_lever_of_name(p, name, &lever);
         if (!found) {
-            ovl_unknown_name((ovl_mark){0}, "operation", name, p->names->text, p->names->count,
-                             OVL_E_USAGE, &f->work->errs);
+            ovl_unknown_among((ovl_mark){0}, "operation", name, p->names, OVL_E_USAGE,
+                              &f->work->errs);
             return false;
         }
         pull(f, &lever);

@@ -46,9 +46,10 @@ typedef struct maker {
 /* --- Lanes --- */
 
 /* Streams are groups 0, 1 ...; the host and wires are behind them. */
-static const char *group_name(const maker *m, const ovl_code *code, uint32_t group)
+static const char *group_name(maker *m, const ovl_code *code, uint32_t group)
 {
-    return group < code->n_streams    ? ovl_names_text(m->job->program->names, code->streams[group])
+    const ovl_names *names = m->job->program->names;
+    return group < code->n_streams    ? ovl_names_copy(names, code->streams[group], &m->arena)
            : group == code->n_streams ? "host"
                                       : "wire";
 }
@@ -283,7 +284,7 @@ static void put_names(maker *m)
     }
     ovl_json_array(m->json, "names", OVL_JSON_FLOW);
     for (uint32_t i = 0; i < names->count; i++) {
-        ovl_json_text(m->json, NULL, used[i] ? ovl_names_text(names, i) : "");
+        ovl_json_text(m->json, NULL, used[i] ? OVL_NAME(names, i) : "");
     }
     ovl_json_close(m->json);
 }
@@ -328,7 +329,8 @@ static void put_slow_one(maker *m, uint32_t op)
     for (uint32_t i = ovl_limits_first(line, op); i < line->n_limits && line->limits[i].op == op;
          i++) {
         ovl_json_array(m->json, NULL, OVL_JSON_FLOW);
-        ovl_json_text(m->json, NULL, ovl_limit_name(m->job->program, line->limits[i].bound));
+        ovl_name_room room;
+        ovl_json_text(m->json, NULL, ovl_limit_name(m->job->program, line->limits[i].bound, &room));
         ovl_json_int(m->json, NULL, line->limits[i].time);
         ovl_json_int(m->json, NULL, line->limits[i].lost);
         ovl_json_close(m->json);

@@ -118,7 +118,7 @@ static void name_rank(ovl_trace *t)
                        ovl_arena_printf(t->scratch, "rank %" PRIu32, t->rank));
     ovl_trace_sort_index(t, "process_sort_index", first, t->rank);
     for (uint32_t s = 0; s < t->code->n_streams; s++) {
-        const char *stream = ovl_names_text(names, t->code->streams[s]);
+        const char *stream = OVL_NAME(names, t->code->streams[s]);
         ovl_trace_name_thread(t, s, stream);
         for (uint32_t k = 0; k < lanes->parts[s]; k++) {
             ovl_trace_name_thread(t, lanes->parts_at[s] + k,

@@ -226,8 +226,9 @@ static void traffic_counters(ovl_trace *t)
     const char **names = OVL_NEW_ARRAY(t->scratch, const char *, p->n_ports);
     for (uint32_t port = 0; port < p->n_ports; port++) {
         ovl_id resource = p->rank_ports[t->r->first_port + port];
-        names[port] =
-            resource == OVL_NONE ? "" : ovl_names_text(p->names, p->resources[resource].name);
+        names[port] = resource == OVL_NONE
+                          ? ""
+                          : ovl_names_copy(p->names, p->resources[resource].name, t->scratch);
     }
     for (uint32_t local = 0; local < t->code->n_ops; local++) {
         add_traffic(t, local, &list);

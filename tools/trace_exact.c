@@ -59,7 +59,7 @@ void ovl_trace_exact(ovl_trace *t, uint32_t local)
     ovl_json_uint(t->json, "id", local);
     if (op->stream != OVL_NO_STREAM) {
         ovl_json_text(t->json, "stream",
-                      ovl_names_text(t->job->program->names, t->code->streams[op->stream]));
+                      OVL_NAME(t->job->program->names, t->code->streams[op->stream]));
     }
     put_after(t, local);
     if (op->launch > 0) {

@@ -59,8 +59,8 @@ static const char **name_series(const sharing *s, uint32_t n)
     for (uint32_t i = 0; i < s->p->n_resources; i++) {
         if (s->series[i] != OVL_NONE) {
             const ovl_resource *r = &s->p->resources[i];
-            names[s->series[i]] = ovl_arena_printf(
-                s->t->scratch, "%s %" PRIu32, ovl_names_text(s->p->names, r->name), r->instance);
+            names[s->series[i]] = ovl_arena_printf(s->t->scratch, "%s %" PRIu32,
+                                                   OVL_NAME(s->p->names, r->name), r->instance);
         }
     }
     return names;

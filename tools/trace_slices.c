@@ -78,7 +78,8 @@ static void put_cause(ovl_trace *t, uint32_t op)
         ovl_json_text(t->json, "cause", "start");
         return;
     }
-    const char *name = ovl_op_name(t->job->program, OVL_TRAIL_OP(cause.node));
+    ovl_id id = ovl_op_name_id(t->job->program, OVL_TRAIL_OP(cause.node));
+    const char *name = OVL_NAME(t->job->program->names, id);
     ovl_json_text(t->json, "cause",
                   ovl_arena_printf(t->scratch, "%s: %s", why_word(cause.why), name));
 }
@@ -89,7 +90,7 @@ static void put_class(ovl_trace *t, const ovl_op *op)
     ovl_id klass = ovl_op_cost_kind(p, t->rank, op)->klass;
     if (klass != OVL_NONE && (op->kind == OVL_KERNEL || op->kind == OVL_COLLECTIVE)) {
         const ovl_id *names = op->kind == OVL_KERNEL ? p->kernel_classes : p->coll_classes;
-        ovl_json_text(t->json, "class", ovl_names_text(p->names, names[klass]));
+        ovl_json_text(t->json, "class", OVL_NAME(p->names, names[klass]));
     }
 }
 
@@ -120,7 +121,7 @@ static void put_communication(ovl_trace *t, const ovl_op *op, ovl_time start, ov
     }
     if (op->kind != OVL_BATCH) {
         const ovl_comm *comm = ovl_rank_comm(p, t->rank, op->comm);
-        ovl_json_text(t->json, "group", ovl_names_text(p->names, comm->name));
+        ovl_json_text(t->json, "group", OVL_NAME(p->names, comm->name));
         ovl_json_uint(t->json, "members", comm->n_members);
         ovl_json_uint(t->json, "bytes", op->bytes);
         if (end > start && op->bytes) {
@@ -145,7 +146,7 @@ static void slice(ovl_trace *t, uint32_t local, ovl_time ready)
 {
     const ovl_timeline *line = t->job->timeline;
     const ovl_op *op = ovl_code_op(t->code, local);
-    const char *name = ovl_names_text(t->job->program->names, t->code->name[local]);
+    const char *name = OVL_NAME(t->job->program->names, t->code->name[local]);
     uint32_t number = t->r->first_op + local;
     uint64_t thread = ovl_trace_thread(t, t->rank, t->code, local);
     ovl_time from = op->kind == OVL_HOST ? line->issue[number] : line->arrive[number];
@@ -182,7 +183,7 @@ static void issue_slice(ovl_trace *t, uint32_t local)
         return;
     }
     ovl_time issued = t->job->timeline->issue[t->r->first_op + local];
-    const char *name = ovl_names_text(t->job->program->names, t->code->name[local]);
+    const char *name = OVL_NAME(t->job->program->names, t->code->name[local]);
     begin_slice(t, ovl_trace_host_thread(t), issued - op->launch, issued, "host",
                 ovl_arena_printf(t->scratch, "issue %s", name));
     end_slice(t);
@@ -252,7 +253,7 @@ static void wire_slice(ovl_trace *t, uint32_t lane, const wire *w)
 {
     const ovl_op *op = ovl_code_op(t->code, w->local);
     begin_slice(t, t->rank * t->stride + lane, w->from, w->to, "communication",
-                ovl_names_text(t->job->program->names, t->code->name[w->local]));
+                OVL_NAME(t->job->program->names, t->code->name[w->local]));
     put_communication(t, op, w->from, w->to);
     end_slice(t);
 }

@@ -221,7 +221,7 @@ static void sum_names(team *m, const ovl_program *p, const ovl_id *names, ovl_ar
         }
         if (row.all) {
             row.wait = mean_wait(wait, row.all);
-            row.name = ovl_arena_strdup(arena, ovl_names_text(p->names, names[i]));
+            row.name = ovl_names_copy(p->names, names[i], arena);
             rows[t->n_names++] = row;
         }
     }

@@ -202,7 +202,7 @@ static void every_operation(const ovl_program *p, ovl_interference model, uint32
                 continue;
             }
             seen[name] = true;
-            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, name), &lever));
+            CHECK(ovl_lever_of_name(p, OVL_NAME(p->names, name), &lever));
             for (int is_free = 0; is_free < 2; is_free++) {
                 ovl_time step = virtual_run(p, &lever, is_free, model);
                 CHECK_INT(step, full_run(p, lever.name, is_free, model));
@@ -347,7 +347,7 @@ static void every_operation_partly(const ovl_program *p, ovl_interference model,
                 continue;
             }
             seen[name] = true;
-            CHECK(ovl_lever_of_name(p, ovl_names_text(p->names, name), &lever));
+            CHECK(ovl_lever_of_name(p, OVL_NAME(p->names, name), &lever));
             for (int is_free = 0; is_free < 2; is_free++) {
                 ovl_time step = partial_run(p, &from, &lever, is_free, model, &sum->again);
                 if (step < 0) {

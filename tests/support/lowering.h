@@ -97,7 +97,7 @@ static inline const ovl_code *code_of(const bench *t, uint32_t rank)
 
 static inline const char *name_at(const bench *t, uint32_t rank, uint32_t local)
 {
-    return ovl_names_text(t->p->names, code_of(t, rank)->name[local]);
+    return ovl_names_copy(t->p->names, code_of(t, rank)->name[local], t->errs.arena);
 }
 
 /* Names of a rank's operations in order, joined by " | ". */
@@ -166,7 +166,7 @@ static inline uint64_t demand_on(const bench *t, uint32_t rank, const ovl_cost *
     uint32_t n = peer ? kind->n_peer : kind->n_demands;
     for (uint32_t i = first; i < first + n; i++) {
         ovl_id id = t->p->rank_ports[t->p->ranks[rank].first_port + t->p->demands[i].port];
-        if (strcmp(ovl_names_text(t->p->names, t->p->resources[id].name), resource) == 0) {
+        if (strcmp(OVL_NAME(t->p->names, t->p->resources[id].name), resource) == 0) {
             return t->p->demands[i].rate;
         }
     }
@@ -189,7 +189,7 @@ static inline uint64_t bytes_of(const bench *t, uint32_t rank, const char *name)
 {
     const ovl_code *code = code_of(t, rank);
     for (uint32_t i = 0; i < code->n_buffers; i++) {
-        if (strcmp(ovl_names_text(t->p->names, code->buffers[i].name), name) == 0) {
+        if (strcmp(OVL_NAME(t->p->names, code->buffers[i].name), name) == 0) {
             return ovl_buffer_bytes(t->p, rank, &code->buffers[i]);
         }
     }

@@ -111,7 +111,7 @@ uint32_t ring_find(const ring_run *run, uint32_t rank, ovl_op_kind kind, const c
     const ovl_code *code = &run->program.codes[r->code];
     uint32_t i = 0;
     while (ovl_code_op(code, i)->kind != kind ||
-           strcmp(ovl_names_text(run->program.names, code->name[i]), name) != 0) {
+           strcmp(OVL_NAME(run->program.names, code->name[i]), name) != 0) {
         i++;
         assert(i < code->n_ops);
     }

@@ -472,7 +472,7 @@ static void one_operation_may_touch_the_whole_model(void)
     ovl_id *names = calloc(TENSORS, sizeof *names), *parameters = calloc(TENSORS, sizeof *names);
     for (uint32_t i = 0; i < TENSORS; i++) {
         names[i] = ovl_name(&t.b, ovl_arena_printf(&t.arena, "g%" PRIu32, i));
-        parameters[i] = tiny_buffer(&t, ovl_names_text(t.b.names, names[i]), 8);
+        parameters[i] = tiny_buffer(&t, OVL_NAME(t.b.names, names[i]), 8);
     }
     uint32_t backward = tiny_kernel(&t, "compute", "backward", 5 * MS);
     tiny_writes(&t, bucket);

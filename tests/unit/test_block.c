@@ -56,7 +56,7 @@ static void flops_are_those_of_the_formula(void)
 static bool has_name(const bench *t, const char *part)
 {
     for (uint32_t i = 0; i < t->p->names->count; i++) {
-        if (strstr(ovl_names_text(t->p->names, i), part)) {
+        if (strstr(OVL_NAME(t->p->names, i), part)) {
             return true;
         }
     }

@@ -136,7 +136,7 @@ static uint32_t count_buffers(const bench *t, const char *name, uint64_t bytes)
     uint32_t n = 0;
     for (uint32_t i = 0; i < code_of(t, 0)->n_buffers; i++) {
         const ovl_buffer *b = &code_of(t, 0)->buffers[i];
-        if (strcmp(ovl_names_text(t->p->names, b->name), name) == 0) {
+        if (strcmp(OVL_NAME(t->p->names, b->name), name) == 0) {
             CHECK_INT(b->bytes, bytes);
             n++;
         }
@@ -150,7 +150,7 @@ static void check_life(const bench *t, const char *name, const char *reader)
 {
     for (uint32_t i = 0; i < code_of(t, 0)->n_buffers; i++) {
         const ovl_buffer *b = &code_of(t, 0)->buffers[i];
-        if (strcmp(ovl_names_text(t->p->names, b->name), name) == 0) {
+        if (strcmp(OVL_NAME(t->p->names, b->name), name) == 0) {
             CHECK_INT(b->alloc, find_op(t, 0, name));
             CHECK_INT(b->freed, find_op(t, 0, reader) + 1);
         }

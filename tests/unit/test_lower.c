@@ -18,7 +18,7 @@ static const ovl_resource *resource(const bench *t, uint32_t rank, uint32_t port
 
 static const char *resource_name(const bench *t, uint32_t rank, uint32_t port)
 {
-    return ovl_names_text(t->p->names, resource(t, rank, port)->name);
+    return ovl_names_copy(t->p->names, resource(t, rank, port)->name, t->errs.arena);
 }
 
 /* 4 ranks on 2 nodes: HBM and nvlink per rank, nic per node, one spine: 4 + 8 + 4 + 2 resources. */

@@ -1,6 +1,8 @@
 #include "sim/names.h"
 #include "tests/support/check.h"
 
+#include <string.h>
+
 static void each_text_has_one_number(void)
 {
     ovl_arena a = {0};
@@ -72,6 +74,93 @@ static void texts_that_end_with_a_number_are_told_apart(void)
     ovl_arena_free(&a);
 }
 
+/* A text is what its name was made of, and names are the same and have the same numbers as in a
+ * table that keeps its texts. */
+static void check_like(const ovl_names *made, const ovl_names *kept)
+{
+    CHECK_INT(made->count, kept->count);
+    for (uint32_t i = 0; i < kept->count; i++) {
+        CHECK_TEXT(OVL_NAME(made, i), ovl_names_text(kept, i));
+        CHECK_INT(ovl_names_find(made, ovl_names_text(kept, i)), i);
+    }
+}
+
+static uint32_t draw(uint64_t *state, uint32_t n)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % n;
+}
+
+/* Stems that end with digits or zeros, are empty, or too long to be made; numbers in order, far
+ * ones and such that are too long. */
+static void a_name_is_the_same_however_it_is_added(void)
+{
+    static const char *const stems[] = {
+        "F",
+        "12SEND_F",
+        "",
+        "0",
+        "a0",
+        "a1",
+        "x 1 ",
+        "late",
+        "a stem that is longer than the room for a name of which stem and number are all that is "
+        "kept "};
+    ovl_arena a = {0};
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        ovl_names made = {.arena = &a, .made = true}, kept = {.arena = &a};
+        uint64_t state = seed;
+        uint32_t next[OVL_COUNT(stems)] = {0};
+        for (uint32_t i = 0; i < 2000; i++) {
+            uint32_t s = draw(&state, OVL_COUNT(stems)), how = draw(&state, 50), n = next[s]++;
+            n = how == 0 ? draw(&state, UINT32_MAX) : how < 5 ? draw(&state, 3000) : n;
+            const char *text = ovl_arena_printf(&a, "%s%" PRIu32, stems[s], n);
+            ovl_id want = ovl_names_add(&kept, text);
+            bool as_text = draw(&state, 2);
+            CHECK_INT(as_text ? ovl_names_add(&made, text)
+                              : ovl_names_add_number(&made, stems[s], strlen(stems[s]), n),
+                      want);
+        }
+        check_like(&made, &kept);
+        CHECK_INT(ovl_names_find(&made, "F9999999"), ovl_names_find(&kept, "F9999999"));
+        CHECK_INT(ovl_names_find(&made, "late"), OVL_NONE);
+    }
+    ovl_arena_free(&a);
+}
+
+/* Two names a round, as a loop over microbatches has them: 4 bytes for each of them, and little for
+ * every 128 of a stem. */
+static void what_repeats_takes_few_bytes(void)
+{
+    ovl_arena a = {0};
+    ovl_names names = {.arena = &a, .made = true};
+    for (uint32_t i = 0; i < 100000; i++) {
+        CHECK_INT(ovl_names_add_number(&names, "F", 1, i), 2 * i);
+        CHECK_INT(ovl_names_add_number(&names, "B", 1, i), 2 * i + 1);
+    }
+    CHECK_TEXT(OVL_NAME(&names, 2 * 4711 + 1), "B4711");
+    CHECK_INT(ovl_names_find(&names, "F99999"), 2 * 99999);
+    CHECK_INT(ovl_names_find(&names, "F100000"), OVL_NONE);
+    CHECK(a.used < 5 * 200000);
+    ovl_arena_free(&a);
+}
+
+/* The table may grow; a copy is the caller's. */
+static void texts_that_are_asked_for_again_are_copied_once(void)
+{
+    ovl_arena a = {0}, scratch = {0};
+    ovl_names names = {.arena = &a, .made = true};
+    ovl_id f = ovl_names_add(&names, "F17"), late = ovl_names_add(&names, "late");
+    ovl_name_texts texts = ovl_name_texts_begin(&names, &a, &scratch);
+    const char *text = ovl_name_texts_of(&texts, f);
+    CHECK_TEXT(ovl_name_texts_of(&texts, late), "late");
+    CHECK(ovl_name_texts_of(&texts, f) == text);
+    CHECK_TEXT(text, "F17");
+    CHECK_TEXT(ovl_names_copy(&names, f, &a), "F17");
+    ovl_arena_free(&scratch);
+    ovl_arena_free(&a);
+}
+
 /* bukets -> buckets: one insertion. sped -> speed one, spend one: the first wins. xyz is near
  * nothing. */
 static void the_nearest_name_is_a_likely_slip(void)
@@ -104,6 +193,10 @@ static CU_TestInfo tests[] = {
     {"names are ordered as one counts", names_are_ordered_as_one_counts},
     {"each text has one number", each_text_has_one_number},
     {"texts that end with a number are told apart", texts_that_end_with_a_number_are_told_apart},
+    {"a name is the same however it is added", a_name_is_the_same_however_it_is_added},
+    {"what repeats takes few bytes", what_repeats_takes_few_bytes},
+    {"texts that are asked for again are copied once",
+     texts_that_are_asked_for_again_are_copied_once},
     {"the nearest name is a likely slip", the_nearest_name_is_a_likely_slip},
     CU_TEST_INFO_NULL,
 };

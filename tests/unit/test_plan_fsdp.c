@@ -273,7 +273,7 @@ static const ovl_buffer *buffer_named(const bench *t, const char *name)
     static const ovl_buffer none;
     const ovl_code *code = code_of(t, 0);
     for (uint32_t i = 0; i < code->n_buffers; i++) {
-        if (strcmp(ovl_names_text(t->p->names, code->buffers[i].name), name) == 0) {
+        if (strcmp(OVL_NAME(t->p->names, code->buffers[i].name), name) == 0) {
             return &code->buffers[i];
         }
     }

@@ -20,9 +20,9 @@ static void plain_operations(void)
     CHECK_TEXT(sequence(&t, 1), "a | r | c | h | m");
     const ovl_code *code = code_of(&t, 0);
     CHECK_INT(code->n_streams, 3);
-    CHECK_TEXT(ovl_names_text(t.p->names, code->streams[op_named(&t, 0, "a")->stream]), "compute");
-    CHECK_TEXT(ovl_names_text(t.p->names, code->streams[op_named(&t, 0, "r")->stream]), "comm");
-    CHECK_TEXT(ovl_names_text(t.p->names, code->streams[op_named(&t, 0, "c")->stream]), "copy");
+    CHECK_TEXT(OVL_NAME(t.p->names, code->streams[op_named(&t, 0, "a")->stream]), "compute");
+    CHECK_TEXT(OVL_NAME(t.p->names, code->streams[op_named(&t, 0, "r")->stream]), "comm");
+    CHECK_TEXT(OVL_NAME(t.p->names, code->streams[op_named(&t, 0, "c")->stream]), "copy");
     CHECK(op_named(&t, 0, "m")->stream == op_named(&t, 0, "a")->stream);
     CHECK(op_named(&t, 0, "h")->stream == OVL_NO_STREAM);
     CHECK_TEXT(waits(&t, 0, "h"), "r, c");
@@ -54,7 +54,7 @@ static void repeats_are_unrolled(void)
     CHECK_TEXT(waits(&t, 0, "f 0"), "");
     CHECK_TEXT(waits(&t, 0, "f 1"), "g 0 1");
     CHECK_TEXT(waits(&t, 0, "g 1 0"), "f 1");
-    CHECK_TEXT(ovl_names_text(t.p->names, code_of(&t, 0)->streams[2]), "s2");
+    CHECK_TEXT(OVL_NAME(t.p->names, code_of(&t, 0)->streams[2]), "s2");
     CHECK_INT(t.p->n_costs, 1); /* six operations, one cost */
     CHECK(
         !lower(&t, OPS(1, "    - {repeat: 2, ops: [{kernel: 'a {k}', duration: 1 ms}]}\n"), NULL));
@@ -169,7 +169,7 @@ static void buffers_come_and_go(void)
     CHECK_INT(code->buffers[0].alloc, 0);
     CHECK_INT(code->buffers[1].alloc, 1);
     CHECK_INT(code->buffers[1].freed, 2);
-    CHECK_TEXT(ovl_names_text(t.p->names, code->streams[code->buffers[1].stream]), "side");
+    CHECK_TEXT(OVL_NAME(t.p->names, code->streams[code->buffers[1].stream]), "side");
     CHECK_INT(code->buffers[2].alloc, 2);
     CHECK_INT(code->buffers[2].freed, OVL_NONE);
     CHECK_INT(code->access.item[code->access.at[2]].buffer, 2);
@@ -209,7 +209,7 @@ static void effects_of_operations(void)
     CHECK(e[0].kind == OVL_RESET && e[1].kind == OVL_PRODUCE && e[2].kind == OVL_PRODUCE);
     CHECK_INT(e[1].microbatch, 3);
     CHECK_NEAR(e[1].scale, 0.5, 0);
-    CHECK_TEXT(ovl_names_text(t.p->names, e[2].gradient), "w2");
+    CHECK_TEXT(OVL_NAME(t.p->names, e[2].gradient), "w2");
     CHECK(e[3].kind == OVL_ADD);
     CHECK(e[4].kind == OVL_PACK && e[4].source == e[3].buffer);
     CHECK(e[5].kind == OVL_SUM && e[5].source == e[4].buffer && e[5].buffer != e[5].source);

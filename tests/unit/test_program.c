@@ -38,8 +38,8 @@ static void operations_are_numbered_by_rank(void)
     CHECK_INT(ovl_op_rank(&t.program, 1), 0);
     CHECK_INT(ovl_op_rank(&t.program, 2), 1);
     CHECK_INT(ovl_op_rank(&t.program, 4), 2);
-    CHECK_TEXT(ovl_op_name(&t.program, 2), "c");
-    CHECK_TEXT(ovl_op_name(&t.program, 4), "b");
+    CHECK_TEXT(OVL_NAME(t.program.names, ovl_op_name_id(&t.program, 2)), "c");
+    CHECK_TEXT(OVL_NAME(t.program.names, ovl_op_name_id(&t.program, 4)), "b");
     tiny_free(&t);
 }
 
@@ -242,7 +242,8 @@ static void operations_are_stored_once_however_often_they_repeat(void)
             CHECK_INT(ovl_code_batch(code, 4 * i + 2), 4 * i + 1);
             CHECK_INT(ovl_code_batch(code, 4 * i + 3), 4 * i + 1);
         }
-        CHECK_TEXT(ovl_op_name(&t.program, 4 * (n - 1)), n == 10 ? "k9" : "k19");
+        ovl_id last = ovl_op_name_id(&t.program, 4 * (n - 1));
+        CHECK_TEXT(OVL_NAME(t.program.names, last), n == 10 ? "k9" : "k19");
         tiny_free(&t);
     }
     CHECK_INT(sizeof(ovl_op), 12 + 4 * 2 + 5 * 4 + 3 * 8 + sizeof(ovl_mark));

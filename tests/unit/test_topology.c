@@ -339,7 +339,7 @@ static void a_link_that_degrades_shows_what_it_has(void)
     for (uint32_t r = 0; r < t.p->n_resources; r++) {
         const ovl_resource *resource = &t.p->resources[r];
         if (resource->instance == 0 &&
-            strcmp(ovl_names_text(t.p->names, resource->name), "nic.out") == 0) {
+            strcmp(OVL_NAME(t.p->names, resource->name), "nic.out") == 0) {
             uint32_t n;
             const ovl_occupancy *p = ovl_occupancy_of(&causes, r, &t.arena, &n);
             CHECK_INT(n, 2);
