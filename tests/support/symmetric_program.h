@@ -16,6 +16,7 @@ typedef struct symmetric_options {
     uint32_t n_actions;
     bool buffers; /* operations read and write buffers, and gradients flow; races are likely */
     uint32_t n_repeats; /* above 1: all actions so many times, alike each time */
+    bool uneven;        /* collectives of one kind of communicators load their members unequally */
 } symmetric_options;
 
 /* The same options give the same program. It lives in `arena`; asserts that it freezes. */
