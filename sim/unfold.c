@@ -78,15 +78,44 @@ static uint32_t loaded(const unfolding *u, uint32_t rank, uint32_t first, uint32
     return lowest;
 }
 
-/* The same of what the members of a collective load in any of its phases. */
-static uint32_t loaded_together(const unfolding *u, const ovl_comm *comm, const ovl_cost *cost,
-                                uint32_t class)
+/* A collective, as every member has an operation of it. */
+typedef struct together {
+    const ovl_comm *comm;
+    const carrier *first;
+    uint32_t k; /* how many come before it in the communicator */
+} together;
+
+/* What a member demands in a phase: its own where they load unevenly, as the root of a reduce sends
+ * nothing; else what the first does. */
+static const ovl_cost_kind *kind_of_member(const unfolding *u, const together *all, uint32_t place,
+                                           uint32_t phase)
 {
-    uint32_t lowest = OVL_NONE;
-    for (; cost; cost = ovl_next_phase(u->whole, cost)) {
-        const ovl_cost_kind *kind = ovl_kind_of(u->whole, cost);
-        for (uint32_t i = 0; i < comm->n_members; i++) {
-            lowest = loaded(u, u->whole->members[comm->first_member + i], kind->first_demand,
+    const ovl_program *p = u->whole;
+    const ovl_cost *cost = ovl_op_cost(p, all->first->rank, ovl_op_of(p, all->first->op));
+    const ovl_cost_kind *kind = ovl_kind_of(p, ovl_phase_of(p, cost, phase));
+    if (!kind->by_member) {
+        return kind;
+    }
+    const ovl_op *own = ovl_op_of(p, ovl_collective_op(p, all->comm, place, all->k));
+    cost = ovl_op_cost(p, p->members[all->comm->first_member + place], own);
+    return ovl_kind_of(p, ovl_phase_of(p, cost, phase));
+}
+
+/* The same of what the members of a collective load in any of its phases. */
+static uint32_t loaded_together(const unfolding *u, const carrier *c, uint32_t class)
+{
+    const ovl_program *p = u->whole;
+    const ovl_rank *rank = &p->ranks[c->rank];
+    const ovl_op *o = ovl_op_of(p, c->op);
+    together all = {.comm = ovl_rank_comm(p, c->rank, o->comm),
+                    .first = c,
+                    .k = p->codes[rank->code].collectives_before[c->op - rank->first_op]};
+    uint32_t lowest = OVL_NONE, phase = 0;
+    const ovl_cost *cost = ovl_op_cost(p, c->rank, o);
+    for (; cost; cost = ovl_next_phase(p, cost), phase++) {
+        for (uint32_t place = 0; place < all.comm->n_members; place++) {
+            const ovl_cost_kind *kind = kind_of_member(u, &all, place, phase);
+            lowest = loaded(u, p->members[all.comm->first_member + place], kind->first_demand,
                             kind->n_demands, class, lowest);
         }
     }
@@ -98,11 +127,10 @@ static uint32_t loaded_together(const unfolding *u, const ovl_comm *comm, const 
 static uint32_t bound_of(const unfolding *u, const carrier *c, uint32_t class)
 {
     const ovl_op *o = ovl_op_of(u->whole, c->op);
-    const ovl_cost *cost = ovl_op_cost(u->whole, c->rank, o);
-    const ovl_cost_kind *kind = ovl_kind_of(u->whole, cost);
     if (o->kind == OVL_COLLECTIVE) {
-        return loaded_together(u, ovl_rank_comm(u->whole, c->rank, o->comm), cost, class);
+        return loaded_together(u, c, class);
     }
+    const ovl_cost_kind *kind = ovl_kind_of(u->whole, ovl_op_cost(u->whole, c->rank, o));
     uint32_t lowest = loaded(u, c->rank, kind->first_demand, kind->n_demands, class, OVL_NONE);
     return o->kind != OVL_SEND ? lowest
                                : loaded(u, ovl_op_rank(u->whole, u->whole->partner[c->op]),

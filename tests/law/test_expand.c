@@ -188,7 +188,7 @@ static void a_program_in_steps_folds(void)
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
-        symmetric_options options = {seed, 30, seed % 2 == 0, 0};
+        symmetric_options options = {seed, 30, seed % 2 == 0, 0, seed % 4 == 1};
         ovl_program p = symmetric_program(&options, &arena), steps;
         ovl_analyse_options how = {.interference = (ovl_interference)(seed % 2),
                                    .worth = OVL_WORTH_NONE};

@@ -32,7 +32,7 @@ static void draw(lab *l, uint64_t seed, bool buffers)
 {
     memset(l, 0, sizeof *l);
     l->errs.arena = &l->arena;
-    symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, buffers, 0};
+    symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, buffers, 0, seed % 4 == 1};
     l->whole = symmetric_program(&options, &l->arena);
     l->folds = ovl_fold_find(&l->whole, &l->arena, &l->fold);
     if (l->folds) {
@@ -241,10 +241,28 @@ static uint64_t differing_totals(const ovl_result *a, const ovl_result *b)
            (a->comm_total != b->comm_total) + (a->startups != b->startups);
 }
 
-/* Every rank simulated, and folded: what a report says is the same. */
+static uint64_t differing_losses(const ovl_result *a, const ovl_result *b)
+{
+    uint64_t wrong = a->n_resources != b->n_resources || a->n_collisions != b->n_collisions;
+    for (uint32_t i = 0; i < a->n_resources && !wrong; i++) {
+        const ovl_result_resource *x = &a->resources[i], *y = &b->resources[i];
+        wrong += !same_text(x->name, y->name) || x->lost != y->lost || x->lost_all != y->lost_all ||
+                 x->alone != y->alone || x->alone_all != y->alone_all;
+    }
+    for (uint32_t i = 0; i < a->n_collisions && !wrong; i++) {
+        const ovl_result_collision *x = &a->collisions[i], *y = &b->collisions[i];
+        wrong += !same_text(x->resource, y->resource) || !same_text(x->a, y->a) ||
+                 !same_text(x->b, y->b) || x->lost_a != y->lost_a || x->lost_b != y->lost_b ||
+                 x->all_a != y->all_a || x->all_b != y->all_b || x->full != y->full;
+    }
+    return wrong;
+}
+
+/* Every rank simulated, and folded: what a report says is the same. Only which of two resources a
+ * loss is told of may differ, if both are full at one level, and that is rare. */
 static void a_result_is_that_of_all_ranks(void)
 {
-    uint32_t folded = 0;
+    uint32_t folded = 0, ties = 0;
     for (uint64_t seed = 0; seed < RESULTS; seed++) {
         lab l;
         ovl_result a, b;
@@ -265,10 +283,12 @@ static void a_result_is_that_of_all_ranks(void)
             CHECK_INT(hazards, 0);
             CHECK_INT(totals, 0);
             folded += a.n_folded > 0;
+            ties += differing_losses(&a, &b) > 0;
         }
         ovl_arena_free(&l.arena);
     }
     CHECK(folded > RESULTS / 3);
+    CHECK(ties * 50 < folded);
 }
 
 static CU_TestInfo tests[] = {

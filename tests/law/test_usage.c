@@ -45,7 +45,7 @@ static void each_loss_stands_once(void)
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
-        symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, false, 0};
+        symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, false, 0, seed % 4 == 1};
         ovl_program p = symmetric_program(&options, &arena);
         ovl_analyse_options how = {.interference = (ovl_interference)(seed % 3),
                                    .worth = OVL_WORTH_NONE};
@@ -111,7 +111,7 @@ static void folded_ranks_tell_the_same(void)
     for (uint64_t seed = law_seed(); seed < law_seed() + PROGRAMS; seed++) {
         ovl_arena arena = {0};
         ovl_errs errs = {.arena = &arena};
-        symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, false, 0};
+        symmetric_options options = {seed, 20 + (uint32_t)(seed % 7) * 20, false, 0, seed % 4 == 1};
         ovl_program p = symmetric_program(&options, &arena), small;
         ovl_fold fold;
         ovl_result one, all;

@@ -21,6 +21,7 @@ typedef struct drawing {
     ovl_id held[STAGES_MAX][BUFFERS]; /* that the operations to come use */
     bool sized;                       /* some buffers have bytes of their own on each rank */
     bool varied, buffers;
+    uint32_t uneven; /* collectives of this slot load their members unevenly; SLOTS: none do */
 } drawing;
 
 static uint32_t draw(drawing *d, uint32_t below)
@@ -193,6 +194,53 @@ static void add_other(drawing *d, uint32_t stage)
     finish_op(d, stage);
 }
 
+/* Where a rank is on an axis, or in what a slot spans. */
+static uint32_t place_in(const drawing *d, uint32_t slot, uint32_t rank)
+{
+    uint32_t at = d->position[rank], plane = d->a * d->b_size;
+    switch (slot) {
+    case AXIS_A:
+        return at % d->a;
+    case AXIS_B:
+        return at / d->a % d->b_size;
+    case PLANE:
+        return at % plane;
+    case STAGES:
+        return at / plane;
+    default:
+        return at;
+    }
+}
+
+/* What members demand of a collective goes by their place, as in a broadcast: those of place 0 send
+ * only, others get, too, and the last ones send nothing. Drawn aside, as phases are. */
+static ovl_id uneven_costs(drawing *d, uint32_t slot, ovl_id like)
+{
+    uint64_t rest = d->random;
+    d->random = rest * UINT64_C(6364136223846793005) + 2;
+    ovl_cost cost = d->b.costs.data[like];
+    ovl_cost_kind kind = d->b.cost_kinds.data[cost.kind];
+    ovl_demand out = {LINK_OUT, draw(d, 2), draw(d, 120)}, in = {LINK_IN, draw(d, 2), draw(d, 120)};
+    ovl_demand hbm = {OVL_PORT_HBM, false, draw(d, 700)};
+    uint32_t senders = 1 + draw(d, 3);
+    ovl_id first = d->b.costs.len;
+    kind.by_member = true;
+    for (uint32_t rank = 0; rank < d->n; rank++) {
+        uint32_t place = place_in(d, slot, rank), n = 0;
+        ovl_demand demands[3];
+        demands[n++] = hbm;
+        if (place > 0) {
+            demands[n++] = in;
+        }
+        if (place < senders) {
+            demands[n++] = out;
+        }
+        ovl_add_cost(&d->b, &cost, &kind, demands, n, NULL, 0);
+    }
+    d->random = rest;
+    return first;
+}
+
 static void add_collective(drawing *d, uint32_t stage)
 {
     uint16_t slot = (uint16_t)draw(d, SLOTS);
@@ -204,6 +252,10 @@ static void add_collective(drawing *d, uint32_t stage)
                  .cost = comm_cost(d, true),
                  .batch = OVL_NONE};
     bool all = slot == WORLD || slot == STAGES;
+    if (slot == d->uneven) {
+        op.cost = uneven_costs(d, slot, op.cost);
+        op.per_rank = true;
+    }
     for (uint32_t s = all ? 0 : stage; s < (all ? d->stages : stage + 1); s++) {
         op.stream = stream(d, s);
         ovl_add_op(&d->b, s, &op);
@@ -455,6 +507,7 @@ ovl_program symmetric_program(const symmetric_options *options, ovl_arena *arena
     drawing d = {.random = options->seed * 2654435761u + 17, .buffers = options->buffers};
     ovl_builder_init(&d.b, arena);
     set_up(&d);
+    d.uneven = options->uneven ? draw(&d, SLOTS) : SLOTS;
     uint64_t random = d.random;
     for (uint32_t k = 0; k < OVL_MAX(options->n_repeats, 1); k++) {
         d.random = random;

@@ -17,6 +17,7 @@ typedef struct symmetric_options {
     bool buffers;       /* operations read and write buffers, and gradients flow; races are likely;
                            without       repeats buffers are freed and others get their memory */
     uint32_t n_repeats; /* above 1: all actions so many times, alike each time */
+    bool uneven;        /* collectives of one kind of communicators load their members unequally */
 } symmetric_options;
 
 /* The same options give the same program. It lives in `arena`; asserts that it freezes. */
