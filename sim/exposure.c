@@ -202,7 +202,8 @@ typedef struct view {
     const ovl_code *code;
     const ovl_feeds *feeds;
     const ovl_time *issue, *arrive, *start, *end; /* of the rank, by local operation */
-    const ovl_time *passed; /* of what passes: when it would be over without what feeds it */
+    const ovl_time *passed;      /* of what passes: when it would be over without what feeds it */
+    const uint32_t *work_before; /* where inputs are asked for */
 } view;
 
 static view view_of(const ovl_program *p, const ovl_timeline *t, const ovl_feeds *feeds,
@@ -310,18 +311,35 @@ static void add_inputs(const view *v, uint32_t op, const ovl_time *written, inpu
     }
 }
 
-/* When what an operation needs was there. Input that is still being written when it goes ahead is a
- * race, which is reported as such; the operation itself saw it as ready when it arrived. */
-static input input_of(const view *v, uint32_t op, const ovl_time *written)
+/* When what an operation needs was there; without any input, when the work before it on its stream
+ * was over: behind other communication there it queues. Input that is still being written when it
+ * goes ahead is a race, which is reported as such; the operation itself saw it as ready when it
+ * arrived. */
+static ovl_time ready_at(const view *v, uint32_t op, const ovl_time *written)
 {
     uint32_t batch = ovl_code_batch(v->code, op);
+    uint32_t before = v->work_before[batch != OVL_NONE ? batch : op];
     input in = {0};
     add_inputs(v, op, written, &in);
     if (batch != OVL_NONE) {
         add_inputs(v, batch, written, &in);
     }
-    in.end = OVL_MIN(in.end, v->arrive[op]);
-    return in;
+    if (!in.any && before != OVL_NONE) {
+        in.end = v->end[before];
+    }
+    return OVL_MIN(in.end, v->arrive[op]);
+}
+
+/* [n_ops] the last operation before each on its stream that is no communication. */
+static const uint32_t *find_work_before(const ovl_code *code, ovl_arena *arena)
+{
+    uint32_t *work = OVL_NEW_ARRAY(arena, uint32_t, code->n_ops);
+    for (uint32_t op = 0; op < code->n_ops; op++) {
+        uint32_t before = ovl_code_stream_prev(code, op);
+        bool queues = before != OVL_NONE && ovl_is_communication(ovl_code_op(code, before));
+        work[op] = queues ? work[before] : before;
+    }
+    return work;
 }
 
 static void note_write_ends(const view *v, uint32_t op, ovl_time *written)
@@ -357,12 +375,13 @@ ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeli
                             .inputs = OVL_NEW_ARRAY(arena, const ovl_time *, program->n_ranks)};
 }
 
-static const ovl_time *find_inputs(const view *v, ovl_arena *arena)
+static const ovl_time *find_inputs(view *v, ovl_arena *arena)
 {
+    v->work_before = find_work_before(v->code, arena);
     ovl_time *inputs = OVL_NEW_ARRAY(arena, ovl_time, v->code->n_ops);
     ovl_time *written = nothing_written(v->code, arena);
     for (uint32_t op = 0; op < v->code->n_ops; op++) {
-        inputs[op] = ovl_is_dependency(ovl_code_op(v->code, op)) ? input_of(v, op, written).end : 0;
+        inputs[op] = ovl_is_dependency(ovl_code_op(v->code, op)) ? ready_at(v, op, written) : 0;
         note_write_ends(v, op, written);
     }
     return inputs;
@@ -371,27 +390,16 @@ static const ovl_time *find_inputs(const view *v, ovl_arena *arena)
 ovl_time ovl_u_path(ovl_conditions *c, uint32_t rank, uint32_t local, uint32_t consumer)
 {
     view v = view_of(c->program, c->timeline, c->feeds, rank);
-    if (consumer == OVL_NONE) {
-        return other_work(&v);
-    }
     if (!c->passed[rank]) {
         c->passed[rank] = pass_conditions(&v, c->arena);
         c->inputs[rank] = find_inputs(&v, c->arena);
     }
     v.passed = c->passed[rank];
-    return OVL_MAX(other_conditions(&v, consumer), c->inputs[rank][local]);
+    ovl_time other = consumer == OVL_NONE ? other_work(&v) : other_conditions(&v, consumer);
+    return OVL_MAX(other, c->inputs[rank][local]);
 }
 
 /* --- Rows --- */
-
-/* Without any input: the operation before it on its stream. */
-static ovl_time ready_at(const view *v, uint32_t op, const input *in)
-{
-    uint32_t batch = ovl_code_batch(v->code, op);
-    uint32_t before = ovl_code_stream_prev(v->code, batch != OVL_NONE ? batch : op);
-    ovl_time end = before != OVL_NONE ? v->end[before] : 0;
-    return in->any ? in->end : OVL_MIN(end, v->arrive[op]);
-}
 
 /* The earliest consumer of each operation, by start, then program order. */
 static void find_consumers(const view *v, uint32_t *consumer)
@@ -437,6 +445,7 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     view v = view_of(program, timeline, feeds, rank);
     ovl_arena scratch = {0};
     pass_conditions(&v, &scratch);
+    v.work_before = find_work_before(v.code, &scratch);
     ovl_time *written = nothing_written(v.code, &scratch);
     uint32_t *consumer = OVL_NEW_ARRAY(&scratch, uint32_t, v.code->n_ops);
     uint32_t *last_row = OVL_NEW_ARRAY(&scratch, uint32_t, program->names->count);
@@ -452,12 +461,11 @@ void ovl_dependencies_find(const ovl_program *program, const ovl_timeline *timel
     uint32_t from = rows->len;
     for (uint32_t op = 0; op < v.code->n_ops; op++) {
         if (ovl_is_dependency(ovl_code_op(v.code, op))) {
-            input in = input_of(&v, op, written);
-            ovl_dependency row = {op, consumer[op], 0, ready_at(&v, op, &in), end_of_work};
+            ovl_time ready = ready_at(&v, op, written);
+            ovl_time other = consumer[op] == OVL_NONE ? end_of_work
+                                                      : conditions_of(&v, consumer[op], conditions);
+            ovl_dependency row = {op, consumer[op], 0, ready, OVL_MAX(other, ready)};
             row.occurrence = next_occurrence(rows, from, v.code, op, last_row);
-            if (row.consumer != OVL_NONE) {
-                row.u_path = OVL_MAX(conditions_of(&v, row.consumer, conditions), in.end);
-            }
             ovl_vec_push(rows, row);
         }
         note_write_ends(&v, op, written);

@@ -3,7 +3,8 @@
  * when that consumer could have started without it.
  *
  *     ready    latest end of its `after` operations and of earlier writers of the buffers it reads;
- *              without either, the end of the operation before it on its stream
+ *              without either, the end of the last operation before it on its stream that is no
+ *              communication: behind other communication there it queues
  *     consumer the earliest operation (by start) of the rank with an `after` edge on it or a read
  *              of what it wrote; a later operation on its stream is none. A marker that takes no
  *              time only joins what others wait for, and a kernel right behind the communication
@@ -11,12 +12,13 @@
  *              waits for these, that one counts instead
  *     u_path   the latest other start condition of the consumer: its issue, the operation before
  *              it on its stream, in its communicator, in its hardware queue, its other `after`
- *              operations, and the input of this operation, without which it has nothing to work
- *              on; other communication that feeds the same consumer is left out
- *     exposed  max(0, end - u_path)
+ *              operations, and `ready` of this operation, without whose input it has nothing to
+ *              work on; other communication that feeds the same consumer is left out
+ *     exposed  max(0, end - u_path): never more than it queued, waited and took
  *
  * The consumer starts at max(end, u_path). An operation without a consumer is consumed by the end
- * of the step: u_path is then the latest end of the rank's operations that are no communication.
+ * of the step, for which u_path is the latest end of the rank's operations that are no
+ * communication, or `ready`.
  *
  * Example: kernel [0, 29] beside an all-reduce [0, 33], nothing after: u_path 29, exposed 4.
  *
@@ -68,7 +70,7 @@ typedef struct ovl_conditions {
     const ovl_feeds *feeds; /* by code */
     ovl_arena *arena;
     const ovl_time **passed; /* by rank, once asked for: see pass_conditions in exposure.c */
-    const ovl_time **inputs; /* the same: when the input of each row was there, or 0 */
+    const ovl_time **inputs; /* the same: `ready` of each row, else 0 */
 } ovl_conditions;
 
 ovl_conditions ovl_conditions_begin(const ovl_program *program, const ovl_timeline *timeline,

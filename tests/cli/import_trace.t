@@ -38,7 +38,7 @@ $ ovl import scenarios/replay/rank0.json scenarios/replay/rank1.json --self-cont
 Predicted against measured (ProfilerStep#7)
   step 14 ms predicted, 14 ms measured: 0 %
 $ ovl run "$T/import_self.yaml" | grep '^step'
-step 14 ms = 10.113 ms + 3.301 ms exposed + 0.586 ms from (gap) multi_tensor_adam #12 on (all_reduce
+step 14 ms = 10.114 ms + 3.3 ms exposed + 0.586 ms from (gap) multi_tensor_adam #12 on (all_reduce 1
 $ ovl import scenarios/replay/rank1.json 2>&1 | grep -A 5 '^Ranks'
 Ranks (ends and errors of starts, ms)
   rank of the job measured predicted error unexplained ops mean worst start error of

@@ -25,13 +25,13 @@ Price of interference (model shared)
 Collectives and receives of rank 0: recv in stage 1 to 0 (times in ms, busbw in GB/s)
   name      bytes  ready  queue  wait  start    end  exposed  slack
   0RECV_B0    0 B      0   6.30  8.65  14.95  15.20     8.20   2.50
-  0RECV_B1    0 B  15.20      0  5.75  20.95  21.20     3.00   2.50
-  0RECV_B2    0 B  21.20      0  5.75  26.95  27.20     3.00   2.50
-  0RECV_B3    0 B  27.20      0  5.75  32.95  33.20     3.00   2.50
-  0RECV_B4    0 B  33.20      0  5.75  38.95  39.20     3.00   8.00
-  0RECV_B5    0 B  39.20      0  5.75  44.95  45.20     4.00   4.00
-  0RECV_B6    0 B  45.20      0  3.75  48.95  49.20     2.00   2.00
-  0RECV_B7    0 B  49.20      0  3.75  52.95  53.20     2.00      0  *
+  0RECV_B1    0 B      0  15.20  5.75  20.95  21.20     3.00   2.50
+  0RECV_B2    0 B      0  21.20  5.75  26.95  27.20     3.00   2.50
+  0RECV_B3    0 B      0  27.20  5.75  32.95  33.20     3.00   2.50
+  0RECV_B4    0 B      0  33.20  5.75  38.95  39.20     3.00   8.00
+  0RECV_B5    0 B      0  39.20  5.75  44.95  45.20     4.00   4.00
+  0RECV_B6    0 B      0  45.20  3.75  48.95  49.20     2.00   2.00
+  0RECV_B7    0 B      0  49.20  3.75  52.95  53.20     2.00      0  *
   start = ready + queue + wait; exposed: its end beyond the moment its consumer could start
   otherwise; delay: how much later that moment is than if all of this name were free, on every rank
   (what they slowed, what queued behind them); worth: how much shorter the step is if they are; *:

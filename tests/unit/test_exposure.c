@@ -206,7 +206,7 @@ static void communication_may_be_a_consumer(void)
     CHECK_INT(rows.data[0].u_path, 0);
     CHECK_INT(rows.data[1].ready, 20 * MS);
     CHECK_INT(rows.data[1].consumer, OVL_NONE);
-    CHECK_INT(rows.data[1].u_path, 4 * MS);
+    CHECK_INT(rows.data[1].u_path, 20 * MS); /* exposed are its own 5 */
     end(&t, &rows);
 }
 
@@ -239,7 +239,23 @@ static void a_host_sync_consumes(void)
     ovl_dependencies rows = look(&t);
     CHECK_INT(rows.data[0].ready, 3 * MS);
     CHECK_INT(rows.data[0].consumer, sync);
-    CHECK_INT(rows.data[0].u_path, 0);
+    CHECK_INT(rows.data[0].u_path, 3 * MS); /* exposed are the 20 of reduce, not 23 */
+    end(&t, &rows);
+}
+
+/* k [0, 3], then one [3, 23] and two [23, 28] on its stream: what two works on is there at 3, and
+ * it queues for 20. */
+static void behind_communication_it_queues(void)
+{
+    tiny t;
+    tiny_init(&t, 2);
+    tiny_kernel(&t, "comm", "k", 3 * MS);
+    tiny_collective(&t, "comm", "one", 0, 20 * MS);
+    tiny_collective(&t, "comm", "two", 0, 5 * MS);
+    ovl_dependencies rows = look(&t);
+    CHECK_INT(rows.len, 2);
+    CHECK_INT(rows.data[1].ready, 3 * MS);
+    CHECK_INT(rows.data[1].u_path, 3 * MS);
     end(&t, &rows);
 }
 
@@ -334,6 +350,7 @@ int main(void)
         {"communication may be a consumer", communication_may_be_a_consumer},
         {"the earliest consumer counts", the_earliest_consumer_counts},
         {"a host sync is a consumer", a_host_sync_consumes},
+        {"behind communication it queues", behind_communication_it_queues},
         {"namesakes are counted", namesakes_are_counted},
         {"a batch stands for its parts", a_batch_stands_for_its_parts},
         {"a consumer needs the input of its communication",
