@@ -172,7 +172,8 @@ typedef struct ovl_result_collective {
     const char *name, *group, *op; /* op: "all_reduce", ..., "recv" */
     uint64_t bytes;
     uint32_t rank, count;
-    uint32_t n;                              /* members of the communicator */
+    uint32_t n; /* members of the communicator */
+    bool on_critical_path;
     ovl_time ready, queue, wait, start, end; /* start = ready + queue + wait */
     const char
         *consumer;      /* NULL: nothing consumes it; u is then the end of the rank's other work */
@@ -189,7 +190,6 @@ typedef struct ovl_result_collective {
     ovl_time slack; /* how much later it could end with the step unchanged, other durations as they
                        were */
     ovl_time worth; /* step - step with it free; OVL_NEVER if not simulated */
-    bool on_critical_path;
 } ovl_result_collective;
 
 /* Names that differ in numbers only (alike.h), all of them free at once, on every rank. */
@@ -316,10 +316,12 @@ typedef struct ovl_result_stats {
 /* What a step is for, where the caller knows: FLOPs that the model itself needs (without what is
  * computed again), the mean over all GPUs, and tokens that all of them train on together. */
 typedef struct ovl_useful {
-    double flops;    /* of a GPU; 0: not known */
-    double peak;     /* FLOP/s of a GPU, the mean of all; 0: not known */
-    bool mixed;      /* GPUs have different peaks */
-    uint64_t tokens; /* of a step, over ... */
+    double flops;      /* of a GPU; 0: not known */
+    double attention;  /* of these those that grow with the length of sequences */
+    uint64_t sequence; /* that length, in tokens */
+    double peak;       /* FLOP/s of a GPU, the mean of all; 0: not known */
+    bool mixed;        /* GPUs have different peaks */
+    uint64_t tokens;   /* of a step, over ... */
     uint32_t ranks;
 } ovl_useful;
 
