@@ -2,6 +2,7 @@
 
 #include "models/axes.h"
 #include "models/plan.h"
+#include "models/range.h"
 #include "models/yaml.h"
 
 const ovl_bound ovl_bounds[] = {
@@ -11,6 +12,7 @@ const ovl_bound ovl_bounds[] = {
      "with every repeat, microbatch and step unrolled; ranks that do the same count once"},
     {"operations, simulated", OVL_PLAN_RANK_OPS, "the same over all ranks"},
     {"points", OVL_POINTS_MAX, "of a sweep"},
+    {"values of a range", OVL_RANGE_MAX, "of a sweep: from..to by a step, or samples"},
     {"bytes of a file", OVL_YAML_BYTES, "of YAML"},
     {"values of a file", OVL_YAML_NODES, "of YAML, each key, item and value"},
     {"nesting", OVL_YAML_DEPTH, "of lists and mappings of YAML, and so of repeats in repeats"},

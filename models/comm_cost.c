@@ -288,8 +288,8 @@ static bool comm_time(ovl_lowering *l, const comm *c, ovl_comm_time *time)
         return false;
     }
     bool extrapolated = false;
-    bool ok = ovl_collective_time(l->hw, entry, spec->op, spec->bytes, &c->spread, spec->mark, time,
-                                  &extrapolated, l->errs);
+    bool ok = ovl_collective_time(l->hw, entry, spec->op, spec->bytes, &c->spread, spec->name,
+                                  spec->mark, time, &extrapolated, l->errs);
     if (extrapolated) {
         ovl_plan_note(l, OVL_NOTE_EXTRAPOLATED, ovl_coll_name(spec->op));
     }

@@ -25,8 +25,8 @@ static bool copy_time(ovl_lowering *l, const ovl_comm_spec *spec, ovl_comm_time 
     }
     bool extrapolated;
     ovl_spread ends = ovl_spread_apart(2);
-    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, &ends, spec->mark, time,
-                               &extrapolated, l->errs);
+    return ovl_collective_time(l->hw, &own, OVL_SEND_RECV, spec->bytes, &ends, spec->name,
+                               spec->mark, time, &extrapolated, l->errs);
 }
 
 /* Between a GPU and the host lies no wire to another GPU. */

@@ -543,7 +543,7 @@ static bool isolated(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll 
 }
 
 bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
-                         uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
+                         uint64_t bytes, const ovl_spread *spread, const char *name, ovl_mark mark,
                          ovl_comm_time *time, bool *extrapolated, ovl_errs *errs)
 {
     ovl_comm_time found = {0};
@@ -552,7 +552,8 @@ bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_c
         return false;
     }
     if (found.transfer > OVL_TIME_MAX || found.latency > OVL_TIME_MAX - found.transfer) {
-        ovl_error(errs, OVL_E_INPUT, mark, "%s takes longer than 53 days", ovl_coll_name(op));
+        ovl_error(errs, OVL_E_INPUT, mark, "\"%s\" takes longer than time can count (53 days)",
+                  name);
         return false;
     }
     *time = found;
@@ -573,20 +574,21 @@ static double efficiency(double given)
 }
 
 bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dtype dtype,
-                     ovl_mark mark, ovl_time *duration, ovl_time *compute, ovl_errs *errs)
+                     const char *name, ovl_mark mark, ovl_time *duration, ovl_time *compute,
+                     ovl_errs *errs)
 {
     double peak = hw->gpu.peak.rate[dtype], hbm = (double)hw->gpu.hbm;
     bool ok = true;
     if (flops > 0 && peak <= 0) {
         ovl_error(errs, OVL_E_INPUT, mark,
-                  "a kernel given by FLOPs needs the hardware's gpu.peak for %s%s%s%s",
-                  ovl_dtype_name(dtype), hw->on ? " on nodes \"" : "", hw->on ? hw->on : "",
+                  "\"%s\" is given by FLOPs, which needs the hardware's gpu.peak for %s%s%s%s",
+                  name, ovl_dtype_name(dtype), hw->on ? " on nodes \"" : "", hw->on ? hw->on : "",
                   hw->on ? "\"" : "");
         ok = false;
     }
     if (hbm_bytes > 0 && hw->gpu.hbm == 0) {
         ovl_error(errs, OVL_E_INPUT, mark,
-                  "a kernel given by HBM bytes needs the hardware's gpu.hbm");
+                  "\"%s\" is given by HBM bytes, which needs the hardware's gpu.hbm", name);
         ok = false;
     }
     if (!ok) {
@@ -596,7 +598,8 @@ bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dty
     double memory = hbm_bytes ? (double)hbm_bytes / (hbm * efficiency(hw->gpu.hbm_efficiency)) : 0;
     ovl_time longest = OVL_MAX(work, seconds(memory));
     if (longest > OVL_TIME_MAX) {
-        ovl_error(errs, OVL_E_INPUT, mark, "the kernel takes longer than 53 days");
+        ovl_error(errs, OVL_E_INPUT, mark, "\"%s\" takes longer than time can count (53 days)",
+                  name);
         return false;
     }
     *duration = longest;

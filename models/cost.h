@@ -181,15 +181,17 @@ const ovl_hw_collective *ovl_find_collective(const ovl_hw *hw, ovl_coll op, cons
 
 /* Time of `bytes` (nccl-tests convention) among members that lie so, by one entry. False and an
  * error at `mark` outside its table, or if its formula does not cover the operation. *extrapolated
- * is set if the table was left behind (with `extrapolate`). A single member takes no time. */
+ * is set if the table was left behind (with `extrapolate`). A single member takes no time. What
+ * lasts longer than time can count is an error, too, which tells the `name` of the operation. */
 bool ovl_collective_time(const ovl_hw *hw, const ovl_hw_collective *entry, ovl_coll op,
-                         uint64_t bytes, const ovl_spread *spread, ovl_mark mark,
+                         uint64_t bytes, const ovl_spread *spread, const char *name, ovl_mark mark,
                          ovl_comm_time *time, bool *extrapolated, ovl_errs *errs);
 
-/* Time of a kernel of so many FLOPs and HBM bytes, and its SM-bound part. Errors (at `mark`): peak
- * for the dtype or hbm missing; overflow. */
+/* Time of a kernel of so many FLOPs and HBM bytes, and its SM-bound part. Errors (at `mark`, of the
+ * operation `name`): peak for the dtype or hbm missing; overflow. */
 bool ovl_kernel_time(const ovl_hw *hw, double flops, uint64_t hbm_bytes, ovl_dtype dtype,
-                     ovl_mark mark, ovl_time *duration, ovl_time *compute, ovl_errs *errs);
+                     const char *name, ovl_mark mark, ovl_time *duration, ovl_time *compute,
+                     ovl_errs *errs);
 
 /* ceil(bytes / rate) in picoseconds, OVL_NEVER on overflow or a rate of 0. Exact. */
 ovl_time ovl_bytes_time(uint64_t bytes, uint64_t rate);

@@ -72,12 +72,15 @@ typedef struct making {
     const ovl_group *group;
     ovl_id *comm_of;
     const ovl_spread **spread_of;
+    bool checks; /* only whether its ranks are right: no communicator is made */
 } making;
 
 static making make(ovl_lowering *l, const ovl_group *group)
 {
-    making m = {l, group, OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks),
-                OVL_NEW_ARRAY(l->arena, const ovl_spread *, l->n_ranks)};
+    making m = {.l = l,
+                .group = group,
+                .comm_of = OVL_NEW_ARRAY(l->arena, ovl_id, l->n_ranks),
+                .spread_of = OVL_NEW_ARRAY(l->arena, const ovl_spread *, l->n_ranks)};
     memset(m.comm_of, 0xff, l->n_ranks * sizeof *m.comm_of); /* OVL_NONE */
     return m;
 }
@@ -85,6 +88,9 @@ static making make(ovl_lowering *l, const ovl_group *group)
 static void add_comm(const making *m, const uint32_t *ranks, uint32_t n)
 {
     ovl_lowering *l = m->l;
+    if (m->checks) {
+        return;
+    }
     ovl_id comm = ovl_add_comm(l->b, ovl_name(l->b, m->group->name), ranks, n);
     const ovl_spread **of = OVL_NEW_ARRAY(l->arena, const ovl_spread *, n);
     ovl_find_spreads(l, ranks, n, of);
@@ -266,6 +272,18 @@ static bool make_comms(ovl_lowering *l, ovl_group *group)
     group->spread_of = m.spread_of;
     group->broken = !ok;
     return ok;
+}
+
+void ovl_plan_check_groups(ovl_lowering *l)
+{
+    for (uint32_t i = 0; i < l->n_groups; i++) {
+        const ovl_group *group = &l->groups[i];
+        if (group->node && !group->comm_of) {
+            making m = make(l, group);
+            m.checks = true;
+            node_comms(&m);
+        }
+    }
 }
 
 /* --- Finding --- */

@@ -132,8 +132,8 @@ static bool by_roofline(ovl_lowering *l, const ovl_kernel_spec *spec, length *ou
     double usual = l->hw->gpu.efficiency > 0 ? l->hw->gpu.efficiency : 1;
     double flops = spec->efficiency > 0 ? spec->flops * (usual / spec->efficiency) : spec->flops;
     l->roofline = true;
-    return ovl_kernel_time(l->hw, flops, spec->hbm, spec->dtype, spec->mark, &out->duration,
-                           &out->compute, l->errs);
+    return ovl_kernel_time(l->hw, flops, spec->hbm, spec->dtype, spec->name, spec->mark,
+                           &out->duration, &out->compute, l->errs);
 }
 
 /* On the GPU of l->hw, which is number `machine`. */

@@ -266,6 +266,7 @@ static void plan(ovl_lowering *l)
     } else {
         ovl_plan_ddp(l);
     }
+    ovl_plan_check_groups(l);
 }
 
 static void release(ovl_lowering *l)

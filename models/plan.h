@@ -166,6 +166,10 @@ const ovl_group *ovl_plan_default_group(ovl_lowering *l, ovl_mark mark);
  * world, if it is not NULL and no other group. Called once, by lower.c. */
 void ovl_plan_groups(ovl_lowering *l, const char *alias);
 
+/* Errors of groups of workload.groups that no operation names: ranks that are not there, or in two
+ * communicators. Called once, by lower.c, when all that are named were made. */
+void ovl_plan_check_groups(ovl_lowering *l);
+
 /* A group of its own whose communicators are runs of `size` consecutive members of those of
  * `group`, a divisor of theirs; the whole size gives further communicators over the same ranks. Its
  * name is for reports and costs. Each call makes another. */
@@ -380,7 +384,7 @@ ovl_time ovl_plan_launch(const ovl_lowering *l);
 /* --- The plans --- */
 
 /* Limits that keep a slip of the pen from filling the machine (bounds.h tells users). */
-#define OVL_PLAN_RANKS    (1u << 20)
+#define OVL_PLAN_RANKS    1000000u
 #define OVL_PLAN_LINKS    (1u << 10)
 #define OVL_PLAN_CODE_OPS 20000000u  /* over all codes: what is stored */
 #define OVL_PLAN_RANK_OPS 200000000u /* over all ranks: what is simulated */

@@ -223,7 +223,7 @@ static const sentences time_said =
     SENTENCES("a duration", "7 ms", "times are in ps, ns, us, ms, s, min or h");
 static const sentences bytes_said =
     SENTENCES("a size", "25 MiB",
-              "sizes are in B, kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (of 1024)");
+              "sizes are in B, kB, MB, ... PB (powers of 1000) or KiB, MiB, ... PiB (of 1024)");
 static const sentences rate_said = SENTENCES(
     "a rate", "450 GB/s", "rates are bytes per time (GB/s, MiB/ms) or bits per time (Gb/s)");
 static const sentences flops_said =

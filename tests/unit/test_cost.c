@@ -26,7 +26,7 @@ static void setup(bench *t)
 static bool cost(bench *t, ovl_hw_collective entry, ovl_coll op, uint64_t bytes, uint32_t n)
 {
     ovl_spread apart = ovl_spread_apart(n);
-    return ovl_collective_time(&t->hw, &entry, op, bytes, &apart, (ovl_mark){"h.yaml", 3, 5},
+    return ovl_collective_time(&t->hw, &entry, op, bytes, &apart, "c", (ovl_mark){"h.yaml", 3, 5},
                                &t->time, &t->extrapolated, &t->errs);
 }
 
@@ -74,7 +74,7 @@ static void alpha_and_beta(void)
     entry.beta = 1;
     CHECK(!cost(&t, entry, OVL_ALL_REDUCE, UINT64_MAX, 8));
     CHECK_INT(t.errs.errors, 1);
-    CHECK_HAS(t.errs.items[0].text, "longer than 53 days");
+    CHECK_HAS(t.errs.items[0].text, "longer than time can count (53 days)");
     ovl_arena_free(&t.arena);
 }
 
@@ -150,13 +150,13 @@ static void textbook_formulas_by_hand(void)
         check_formula(&t, OVL_ALGO_COLLNET, OVL_ALL_REDUCE, s, n, 2 * a, whole);
         ovl_spread node = {.members = n, .nodes = 1, .fewest = n, .most = n, .n_kinds = 1};
         ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
-        CHECK(ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &node, (ovl_mark){0}, &t.time,
-                                  &t.extrapolated, &t.errs));
+        CHECK(ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &node, "c", (ovl_mark){0},
+                                  &t.time, &t.extrapolated, &t.errs));
         CHECK_INT(t.time.latency, 2 * a);
         CHECK_INT(t.time.transfer, by[i].more * OVL_US);
         for (int op = OVL_REDUCE_SCATTER; op <= OVL_ALL_GATHER; op++) {
-            CHECK(ovl_collective_time(&t.hw, &nvls, (ovl_coll)op, s, &node, (ovl_mark){0}, &t.time,
-                                      &t.extrapolated, &t.errs));
+            CHECK(ovl_collective_time(&t.hw, &nvls, (ovl_coll)op, s, &node, "c", (ovl_mark){0},
+                                      &t.time, &t.extrapolated, &t.errs));
             CHECK_INT(t.time.latency, a);
             CHECK_INT(t.time.transfer, part);
         }
@@ -165,7 +165,7 @@ static void textbook_formulas_by_hand(void)
     CHECK_HAS(t.errs.items[0].text, "the sharp algorithm has no formula for all_gather");
     ovl_spread two = {.members = 16, .nodes = 2, .fewest = 8, .most = 8, .n_kinds = 1};
     ovl_hw_collective nvls = formula(OVL_ALGO_NVLS);
-    CHECK(!ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &two, (ovl_mark){0}, &t.time,
+    CHECK(!ovl_collective_time(&t.hw, &nvls, OVL_ALL_REDUCE, s, &two, "c", (ovl_mark){0}, &t.time,
                                &t.extrapolated, &t.errs));
     CHECK_HAS(t.errs.items[1].text, "for the members of one NVLink domain");
     ovl_arena_free(&t.arena);
@@ -320,7 +320,7 @@ static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const lie *on, o
 {
     ovl_spread own = spread_of(t, on), *spread = &own;
     ovl_hw_collective entry = formula(OVL_ALGO_DIRECT);
-    CHECK(ovl_collective_time(&t->hw, &entry, op, bytes, spread, (ovl_mark){0}, &t->time,
+    CHECK(ovl_collective_time(&t->hw, &entry, op, bytes, spread, "c", (ovl_mark){0}, &t->time,
                               &t->extrapolated, &t->errs));
     CHECK_INT(t->time.transfer, transfer);
     /* Alone it takes all of the link and no more, so two of them take twice as long. */
@@ -357,7 +357,7 @@ static void the_slowest_of_several_links_decides(void)
     t.hw.links = links;
     t.hw.n_links = 2;
     ovl_spread spread = spread_of(&t, &two_by_eight);
-    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_TO_ALL, 800000000, &spread, (ovl_mark){0},
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_TO_ALL, 800000000, &spread, "c", (ovl_mark){0},
                               &t.time, &t.extrapolated, &t.errs));
     CHECK_INT(t.time.transfer, 64 * OVL_MS);
     CHECK_INT(t.time.latency, 75 * OVL_US);
@@ -459,22 +459,24 @@ static void rooflines(void)
     t.hw.gpu.peak.rate[OVL_BF16] = 1e15;
     t.hw.gpu.hbm = 2000000000000;
     ovl_mark mark = {"s.yaml", 7, 1};
-    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, "k", mark, &duration, &compute,
+                          &t.errs));
     CHECK_INT(duration, 1500 * OVL_US);
     CHECK_INT(compute, OVL_MS);
     t.hw.gpu.efficiency = 0.5;
-    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK(ovl_kernel_time(&t.hw, 1e12, 3000000000, OVL_BF16, "k", mark, &duration, &compute,
+                          &t.errs));
     CHECK_INT(duration, 2 * OVL_MS);
     t.hw.gpu.hbm_efficiency = 0.75;
-    CHECK(ovl_kernel_time(&t.hw, 0, 3000000000, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK(ovl_kernel_time(&t.hw, 0, 3000000000, OVL_BF16, "k", mark, &duration, &compute, &t.errs));
     CHECK_INT(duration, 2 * OVL_MS);
     CHECK_INT(compute, 0);
     t.hw.gpu.hbm = 0;
-    CHECK(!ovl_kernel_time(&t.hw, 1, 1, OVL_F16, mark, &duration, &compute, &t.errs));
+    CHECK(!ovl_kernel_time(&t.hw, 1, 1, OVL_F16, "k", mark, &duration, &compute, &t.errs));
     CHECK_INT(t.errs.errors, 2);
     CHECK_HAS(t.errs.items[0].text, "gpu.peak for f16");
     CHECK_HAS(t.errs.items[1].text, "gpu.hbm");
-    CHECK(!ovl_kernel_time(&t.hw, 1e300, 0, OVL_BF16, mark, &duration, &compute, &t.errs));
+    CHECK(!ovl_kernel_time(&t.hw, 1e300, 0, OVL_BF16, "k", mark, &duration, &compute, &t.errs));
     ovl_arena_free(&t.arena);
 }
 

@@ -88,6 +88,10 @@ static void groups_are_checked(void)
     CHECK_HAS(mistake(&t), "1");
     CHECK(!lower(&t, text, "workload.groups.dp=[0, 1]"));
     CHECK_HAS(mistake(&t), "dp");
+    CHECK(!lower(&t, text, "workload.groups.unused=[[0, 1], [2, 4]]"));
+    CHECK_HAS(mistake(&t), "there is no rank 4");
+    CHECK(lower(&t, text, "workload.groups.unused=[[0, 1], [2, 3]]"));
+    CHECK_INT(t.p->n_comms, 1); /* checked, and not made */
     finish(&t);
 }
 

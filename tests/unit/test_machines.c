@@ -472,8 +472,8 @@ static void mistakes_are_told(void)
     check_mistake("    old: {at: 1, links: {nik: {bandwidth: 1 GB/s}}}\n",
                   "9:31: unknown link \"nik\"; did you mean \"nic\"?");
     check_mistake("    old: {at: 1, gpu: {peak: {fp8: 1 TFLOP/s}}}\n",
-                  "11:31: a kernel given by FLOPs needs the hardware's gpu.peak for bf16 on nodes "
-                  "\"old\"");
+                  "11:31: \"k\" is given by FLOPs, which needs the hardware's gpu.peak for bf16 on "
+                  "nodes \"old\"");
     check_mistake("    old: {gpu: {sms: 3}}\n", "9:10: old: \"at\" is missing");
 }
 

@@ -39,7 +39,7 @@ static void a_table_becomes_a_section(void)
                     "| `n` | count, 1 to 9 | required | How many \\| of them. |\n"
                     "| `kind` | `red`, `green` | the first, `red` | Which. Defaults are dull. |\n"
                     "\n## limits\n");
-    CHECK_HAS(page, "| ranks | 1,048,576 | of a run |\n");
+    CHECK_HAS(page, "| ranks | 1,000,000 | of a run |\n");
     ovl_arena_free(&a);
 }
 

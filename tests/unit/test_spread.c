@@ -129,18 +129,18 @@ static void levels_come_one_after_the_other(void)
     ovl_comm_time time;
     bool extrapolated;
     const ovl_spread *s = spread_of(&t, 0, 1, 16);
-    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, s, (ovl_mark){0}, &time,
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, s, "c", (ovl_mark){0}, &time,
                               &extrapolated, &t.errs));
     CHECK_INT(time.transfer, 3888888889 + 5 * OVL_MS);
     CHECK_INT(time.latency, 24 * OVL_US);
     check_way(&t, s, NIC, OVL_ALL_REDUCE, OVL_ALGO_HIERARCHICAL, 1, 4);
     entry.algorithm = OVL_ALGO_RING;
-    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, s, (ovl_mark){0}, &time,
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, s, "c", (ovl_mark){0}, &time,
                               &extrapolated, &t.errs));
     CHECK_INT(time.transfer, 9375 * OVL_US);
     /* One rank of each node: all is across. */
     entry.algorithm = OVL_ALGO_HIERARCHICAL;
-    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_GATHER, GB, spread_of(&t, 0, 8, 2),
+    CHECK(ovl_collective_time(&t.hw, &entry, OVL_ALL_GATHER, GB, spread_of(&t, 0, 8, 2), "c",
                               (ovl_mark){0}, &time, &extrapolated, &t.errs));
     CHECK_INT(time.transfer, 10 * OVL_MS);
     CHECK_INT(time.latency, 5 * OVL_US);
@@ -156,11 +156,11 @@ static void levels_want_a_way_out_and_even_nodes(void)
                                .via = {.item = inside, .count = 1}};
     ovl_comm_time time;
     bool extrapolated;
-    CHECK(!ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, spread_of(&t, 0, 1, 16),
+    CHECK(!ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, spread_of(&t, 0, 1, 16), "c",
                                (ovl_mark){0}, &time, &extrapolated, &t.errs));
     CHECK_HAS(t.errs.items[0].text, "a link in `via` that leaves the node");
     entry.via = (ovl_texts){.item = both, .count = 2};
-    CHECK(!ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, spread_of(&t, 0, 1, 12),
+    CHECK(!ovl_collective_time(&t.hw, &entry, OVL_ALL_REDUCE, GB, spread_of(&t, 0, 1, 12), "c",
                                (ovl_mark){0}, &time, &extrapolated, &t.errs));
     CHECK_HAS(t.errs.items[1].text, "as many members on every node");
     teardown(&t);
