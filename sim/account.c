@@ -45,11 +45,11 @@ OVL_ALWAYS_INLINE void count_beside(const ovl_engine *e, ovl_rank_times *t, uint
 
 static void count(const ovl_engine *e, uint32_t rank, ovl_time sign)
 {
-    const ovl_choice *is = &e->ranks[rank].is;
+    const ovl_rank_state *s = &e->ranks[rank];
     ovl_rank_times *t = &e->times[rank];
-    count_main(e, t, is->main, is->term, sign);
-    count_beside(e, t, is->beside, sign);
-    t->hidden += is->hides ? sign * e->now : 0;
+    count_main(e, t, s->main, s->term, sign);
+    count_beside(e, t, s->beside, sign);
+    t->hidden += s->hides ? sign * e->now : 0;
 }
 
 static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
@@ -58,7 +58,7 @@ static void account_member(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t a
     (void)activity;
     ovl_rank_state *s = &e->ranks[rank];
     s->alike = 0;
-    if (s->kernels.len > 1 || (s->kernels.len == 0 && s->comms.len > 1)) {
+    if (s->kernels.len > 1 || (s->kernels.len == 0 && s->n_comms > 1)) {
         ovl_account(e, rank);
     }
 }
@@ -166,7 +166,7 @@ void ovl_account_rate(ovl_engine *e, uint32_t clock, bool faster)
 {
     const ovl_clock *c = &e->clocks.data[clock];
     for (uint32_t i = 0; i < c->watchers.len; i++) {
-        uint32_t main = e->ranks[c->watchers.data[i]].is.main;
+        uint32_t main = e->ranks[c->watchers.data[i]].main;
         bool wins = main != OVL_NONE && e->activities.data[main].clock == clock;
         if (wins != faster) {
             ovl_account_touch(e, c->watchers.data[i], OVL_RATES);
@@ -211,16 +211,18 @@ OVL_NOINLINE static uint32_t fastest_kernel(const ovl_engine *e, ovl_rank_state 
         const ovl_activity *a = &e->activities.data[activity];
         add_rival(s, a->op, activity, a->clock);
     }
+    s->races = true;
     watch(e, s, rank);
     return winner(e, s);
 }
 
 OVL_NOINLINE static uint32_t fastest_transfer(const ovl_engine *e, ovl_rank_state *s, uint32_t rank)
 {
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        ovl_running r = s->comms.data[i];
+    for (uint32_t i = 0; i < s->n_comms; i++) {
+        ovl_running r = s->comms[i];
         add_rival(s, r.op, r.activity, e->activities.data[r.activity].clock);
     }
+    s->races = true;
     watch(e, s, rank);
     return winner(e, s);
 }
@@ -229,6 +231,7 @@ OVL_NOINLINE static void end_race(const ovl_engine *e, ovl_rank_state *s, uint32
 {
     unwatch(e, s, rank);
     s->rivals.len = 0;
+    s->races = false;
 }
 
 /* Mostly all transfers of a rank are equally fast, whatever happens: they are on one clock. Those
@@ -236,8 +239,8 @@ OVL_NOINLINE static void end_race(const ovl_engine *e, ovl_rank_state *s, uint32
  */
 static inline bool all_alike(const ovl_engine *e, ovl_rank_state *s)
 {
-    const ovl_running *comms = s->comms.data;
-    uint32_t n = s->comms.len, clock = e->activities.data[comms[0].activity].clock;
+    const ovl_running *comms = s->comms;
+    uint32_t n = s->n_comms, clock = e->activities.data[comms[0].activity].clock;
     uint32_t i = OVL_MAX(s->alike, 1);
     while (i < n && e->activities.data[comms[i].activity].clock == clock) {
         i++;
@@ -251,54 +254,54 @@ static inline bool all_alike(const ovl_engine *e, ovl_rank_state *s)
 OVL_ALWAYS_INLINE void set_main(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
                                 uint32_t main, ovl_term term)
 {
-    count_main(e, t, s->is.main, s->is.term, 1);
+    count_main(e, t, s->main, s->term, 1);
     count_main(e, t, main, term, -1);
-    s->is.main = main;
-    s->is.term = (uint8_t)term;
+    s->main = main;
+    s->term = (uint8_t)term;
 }
 
 OVL_ALWAYS_INLINE void set_beside(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
                                   uint32_t beside)
 {
-    count_beside(e, t, s->is.beside, 1);
+    count_beside(e, t, s->beside, 1);
     count_beside(e, t, beside, -1);
-    s->is.beside = beside;
+    s->beside = beside;
 }
 
 OVL_ALWAYS_INLINE void set_hides(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
                                  bool hides)
 {
     t->hidden += hides ? -e->now : e->now;
-    s->is.hides = hides;
+    s->hides = hides;
 }
 
 /* While one is in its latency none counts as in transfer. */
 static inline bool is_transfer(const ovl_rank_state *s)
 {
-    return s->comms.len && s->latent == 0;
+    return s->n_comms && s->latent == 0;
 }
 
 /* A kernel runs. Who is chosen tells the term: only where it is another one the term may be. */
 static inline void open_compute(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
                                 uint32_t rank)
 {
-    uint32_t beside = is_transfer(s) ? s->comms.data[0].activity : OVL_NONE;
+    uint32_t beside = is_transfer(s) ? s->comms[0].activity : OVL_NONE;
     uint32_t main = s->kernels.len == 1 ? s->kernels.data[0] : fastest_kernel(e, s, rank);
-    if (beside != s->is.beside) {
+    if (beside != s->beside) {
         set_beside(e, s, t, beside);
     }
-    if (main != s->is.main) {
+    if (main != s->main) {
         set_main(e, s, t, main, OVL_COMPUTE);
     }
-    if (s->is.hides != (s->comms.len > 0)) {
-        set_hides(e, s, t, !s->is.hides);
+    if (s->hides != (s->n_comms > 0)) {
+        set_hides(e, s, t, !s->hides);
     }
 }
 
 /* Nobody's progress matters. */
 static inline ovl_term term_of_none(const ovl_rank_state *s)
 {
-    return s->comms.len                        ? OVL_COMM_LATENCY
+    return s->n_comms                          ? OVL_COMM_LATENCY
            : s->copying[0] + s->copying[1] > 0 ? OVL_COPYING
            : s->waiting                        ? OVL_WAIT_LATE_RANK
                                                : OVL_IDLE;
@@ -307,18 +310,18 @@ static inline ovl_term term_of_none(const ovl_rank_state *s)
 static inline void open_other(const ovl_engine *e, ovl_rank_state *s, ovl_rank_times *t,
                               uint32_t rank)
 {
-    if (s->is.hides) {
+    if (s->hides) {
         set_hides(e, s, t, false);
         set_beside(e, s, t, OVL_NONE);
     }
     if (is_transfer(s)) {
-        uint32_t main = all_alike(e, s) ? s->comms.data[0].activity : fastest_transfer(e, s, rank);
-        if (main != s->is.main) {
+        uint32_t main = all_alike(e, s) ? s->comms[0].activity : fastest_transfer(e, s, rank);
+        if (main != s->main) {
             set_main(e, s, t, main, OVL_COMM_TRANSFER);
         }
     } else {
         ovl_term term = term_of_none(s);
-        if (term != s->is.term) {
+        if (term != s->term) {
             set_main(e, s, t, OVL_NONE, term);
         }
     }
@@ -329,12 +332,12 @@ static inline void open_rank(const ovl_engine *e, ovl_rank_state *s, uint32_t ra
     ovl_rank_times *t = &e->times[rank];
     if (s->touched == OVL_RATES) {
         uint32_t main = winner(e, s);
-        if (main != s->is.main) {
-            set_main(e, s, t, main, s->is.term);
+        if (main != s->main) {
+            set_main(e, s, t, main, s->term);
         }
         return;
     }
-    if (s->rivals.len) {
+    if (s->races) {
         end_race(e, s, rank);
     }
     if (s->kernels.len) {

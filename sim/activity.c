@@ -165,6 +165,7 @@ uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, cons
     ovl_activity *a = &e->activities.data[activity];
     e->n_activities++;
     a->cost = cost;
+    a->more = cost->then;
     a->comm = NULL;
     a->total = cost->work;
     a->op = op;
@@ -228,6 +229,7 @@ static bool go_on(ovl_engine *e, uint32_t activity)
         await_fluid(a);
     }
     a->cost = next;
+    a->more = next->then;
     a->total = next->work;
     if (next->latency) {
         schedule_latency(e, activity);
@@ -252,7 +254,7 @@ static void finish(ovl_engine *e, uint32_t activity)
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_MARKER) {
         ovl_engine_complete(e, a->rank, a->op);
-    } else if (a->cost->then && go_on(e, activity)) {
+    } else if (a->more && go_on(e, activity)) {
         return;
     } else {
         ovl_comm_end(e, activity);

@@ -236,11 +236,11 @@ static void update_comm(ovl_engine *e, uint32_t activity)
 static void touch_comms(ovl_engine *e, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        ovl_activity *a = &e->activities.data[s->comms.data[i].activity];
+    for (uint32_t i = 0; i < s->n_comms; i++) {
+        ovl_activity *a = &e->activities.data[s->comms[i].activity];
         if (a->phase == OVL_PHASE_FLUID && !a->dirty) {
             a->dirty = true;
-            ovl_vec_push(&e->dirty_comms, s->comms.data[i].activity);
+            ovl_vec_push(&e->dirty_comms, s->comms[i].activity);
         }
     }
 }

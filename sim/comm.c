@@ -44,42 +44,36 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity, visitor *visit)
 
 void ovl_comms_begin(ovl_rank_state *s)
 {
-    ovl_vec_begin_near(&s->comms, s->few_comms);
-}
-
-static void close_gap(ovl_rank_state *s)
-{
-    memmove(s->comms.data - s->gap, s->comms.data, s->comms.len * sizeof *s->comms.data);
-    s->comms.data -= s->gap;
-    s->comms.cap += s->gap;
-    s->gap = 0;
+    s->comms = s->comms_begin = s->few_comms;
+    s->comms_end = s->few_comms + OVL_COUNT(s->few_comms);
 }
 
 void ovl_comms_free(ovl_rank_state *s)
 {
-    close_gap(s);
-    ovl_vec_free_near(&s->comms, s->few_comms);
+    free(s->comms_begin == s->few_comms ? NULL : s->comms_begin);
 }
 
 /* Each is moved once for those that left, on average. */
 OVL_COLD static void make_room(ovl_rank_state *s)
 {
-    bool grow = s->gap <= s->comms.len / 2;
-    close_gap(s);
+    bool grow = s->comms - s->comms_begin <= s->n_comms / 2;
+    s->comms = memmove(s->comms_begin, s->comms, s->n_comms * sizeof *s->comms);
     if (grow) {
-        s->comms.data =
-            ovl_vec_leave_(s->comms.data, s->few_comms, sizeof *s->comms.data, &s->comms.cap);
+        uint32_t size = (uint32_t)(s->comms_end - s->comms);
+        s->comms = ovl_vec_leave_(s->comms, s->few_comms, sizeof *s->comms, &size);
+        s->comms_begin = s->comms;
+        s->comms_end = s->comms + size;
     }
 }
 
 /* In order of op; mostly it is the last. */
 static inline void put_in(ovl_rank_state *s, uint32_t op, uint32_t activity)
 {
-    if (s->comms.len == s->comms.cap) {
+    if (s->comms + s->n_comms == s->comms_end) {
         make_room(s);
     }
-    ovl_running *comms = s->comms.data;
-    uint32_t at = s->comms.len++;
+    ovl_running *comms = s->comms;
+    uint32_t at = s->n_comms++;
     for (; at > 0 && comms[at - 1].op > op; at--) {
         comms[at] = comms[at - 1];
     }
@@ -89,7 +83,7 @@ static inline void put_in(ovl_rank_state *s, uint32_t op, uint32_t activity)
 
 static inline void take_out(ovl_rank_state *s, uint32_t activity)
 {
-    ovl_running *comms = s->comms.data;
+    ovl_running *comms = s->comms;
     uint32_t at = 0;
     while (comms[at].activity != activity) {
         at++;
@@ -98,10 +92,8 @@ static inline void take_out(ovl_rank_state *s, uint32_t activity)
     for (; at > 0; at--) {
         comms[at] = comms[at - 1];
     }
-    s->comms.data++;
-    s->comms.len--;
-    s->comms.cap--;
-    s->gap++;
+    s->comms++;
+    s->n_comms--;
 }
 
 /* --- Starting --- */

@@ -174,12 +174,12 @@ static uint64_t mixed_progress(const ovl_engine *e, uint64_t hash, uint32_t acti
 static uint64_t progress(const ovl_engine *e)
 {
     const ovl_rank_state *s = &e->ranks[e->recur->rank];
-    uint64_t hash = (uint64_t)s->kernels.len << 32 | s->comms.len;
+    uint64_t hash = (uint64_t)s->kernels.len << 32 | s->n_comms;
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         hash = mixed_progress(e, hash, s->kernels.data[i]);
     }
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        hash = mixed_progress(e, hash, s->comms.data[i].activity);
+    for (uint32_t i = 0; i < s->n_comms; i++) {
+        hash = mixed_progress(e, hash, s->comms[i].activity);
     }
     return hash;
 }

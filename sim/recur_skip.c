@@ -30,8 +30,8 @@ static void move_rank(ovl_engine *e, const ovl_recur *r, uint32_t rank, ovl_time
 {
     ovl_rank_state *s = &e->ranks[rank];
     const ovl_code *code = &e->p->codes[e->p->ranks[rank].code];
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        move(e, r, rank, &s->comms.data[i].op);
+    for (uint32_t i = 0; i < s->n_comms; i++) {
+        move(e, r, rank, &s->comms[i].op);
     }
     for (uint32_t i = 0; i < s->rivals.len; i++) {
         move(e, r, rank, &s->rivals.data[i].is.op);

@@ -268,21 +268,21 @@ static void put_activities(const ovl_engine *e, ovl_recur *r)
 /* Who gets the time. What it has done is told with the activity. */
 static void put_choice(ovl_recur *r, const ovl_rank_state *s)
 {
-    put(&r->now, (uint64_t)s->is.term << 1 | s->is.hides);
-    put_activity_name(r, s->is.main);
-    put_activity_name(r, s->is.beside);
+    put(&r->now, (uint64_t)s->term << 1 | s->hides);
+    put_activity_name(r, s->main);
+    put_activity_name(r, s->beside);
 }
 
 static void put_running(const ovl_engine *e, ovl_recur *r, uint32_t rank)
 {
     const ovl_rank_state *s = &e->ranks[rank];
-    put(&r->now, (uint64_t)s->kernels.len << 32 | s->comms.len);
+    put(&r->now, (uint64_t)s->kernels.len << 32 | s->n_comms);
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         put_activity_name(r, s->kernels.data[i]);
     }
-    for (uint32_t i = 0; i < s->comms.len; i++) {
-        put_op(e, r, rank, s->comms.data[i].op);
-        put_activity_name(r, s->comms.data[i].activity);
+    for (uint32_t i = 0; i < s->n_comms; i++) {
+        put_op(e, r, rank, s->comms[i].op);
+        put_activity_name(r, s->comms[i].activity);
     }
     put(&r->now, s->holders.len);
     for (uint32_t i = 0; i < s->holders.len; i++) {

@@ -103,7 +103,8 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         s->first_op = p->ranks[r].first_op;
         s->variant = p->ranks[r].variant;
         s->code = p->ranks[r].code;
-        s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
+        s->main = s->beside = OVL_NONE;
+        s->term = OVL_IDLE;
         s->touched = e->options->step_only ? OVL_RUNNING : OVL_UNTOUCHED;
         ovl_vec_begin_near(&s->kernels, s->few_kernels);
         ovl_comms_begin(s);

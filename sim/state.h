@@ -81,7 +81,7 @@ typedef struct ovl_activity {
     uint8_t phase; /* ovl_phase */
     bool shares;   /* is of a class of the sharing solver */
     bool joining;  /* in `joining` */
-    bool dirty;    /* in dirty_comms */
+    bool more;     /* phases of its cost follow this one */
     bool eager;
     bool queued;     /* an eager transfer that waits for the one before it on its wire */
     bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
@@ -95,6 +95,7 @@ typedef struct ovl_activity {
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint8_t n_kept;      /* of it, in `bounds` */
     uint8_t passed;      /* phases of its cost that are over */
+    bool dirty;          /* in dirty_comms */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
@@ -158,15 +159,6 @@ typedef struct ovl_rival {
     uint32_t clock;
 } ovl_rival;
 
-/* Whose the time of a rank is. */
-typedef struct ovl_choice {
-    uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
-                        stretch; OVL_NONE: all goes to the term */
-    uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
-    uint8_t term;    /* ovl_term; OVL_TERM_COUNT: nobody's, until all that happens has */
-    bool hides;      /* a kernel runs beside communication in latency or transfer */
-} ovl_choice;
-
 /* Why the time of a rank may be another's: rates changed, or what runs there did. Where nobody asks
  * whose it was all ranks are touched from the beginning, and so none is ever put on the list. */
 typedef enum ovl_touched { OVL_UNTOUCHED, OVL_RATES, OVL_RUNNING } ovl_touched;
@@ -180,21 +172,30 @@ typedef struct ovl_waiting_copy {
 /* What runs on a rank now; what most events look at comes first, a cache line each. */
 typedef struct ovl_rank_state {
     _Alignas(OVL_CACHE_LINE) OVL_VEC(uint32_t) kernels; /* activities; begins in few_kernels */
-    OVL_VEC(ovl_running) comms; /* in latency or transfer, in order of op; begins in few_comms */
-    uint32_t latent;            /* communication in its latency */
-    uint32_t first_op, variant; /* of ovl_rank, */
-    ovl_id code;                /* as is this */
-    ovl_choice is;              /* who gets the time (account.c) */
-    uint8_t touched;            /* ovl_touched: it may be another now */
-    bool caps_dirty, copies_dirty;
-    ovl_time ended; /* when an operation ended last */
-    uint32_t gap;   /* places that are free before `comms` begins (comm.c) */
-    uint32_t alike; /* transfers at the front of `comms` that are on one clock (account.c) */
-    ovl_running few_comms[14];
+    ovl_running *comms; /* [n_comms] in latency or transfer, in order of op; begins in few_comms */
+    uint32_t n_comms;
+    uint32_t latent;   /* of them in their latency */
+    uint32_t alike;    /* at the front of `comms`: transfers that are on one clock (account.c) */
+    uint32_t first_op; /* of ovl_rank, */
+    ovl_id code;       /* as is this, and `variant` */
+    /* Whose the time is (account.c). */
+    uint32_t main;   /* the activity whose progress goes to the term, the rest of the time to its
+                        stretch; OVL_NONE: all goes to the term */
+    uint32_t beside; /* the communication that a kernel hides, if it is in transfer; or OVL_NONE */
+    uint8_t term;    /* ovl_term; OVL_TERM_COUNT: nobody's, until all that happens has */
+    bool hides;      /* a kernel runs beside communication in latency or transfer */
+    uint8_t touched; /* ovl_touched: it may be another's now */
+    bool races;      /* there are rivals */
+    ovl_time ended;  /* when an operation ended last */
+    ovl_running *comms_end; /* where room for `comms` ends (comm.c) */
+    uint32_t variant;
+    uint32_t few_kernels[2];
+    ovl_running few_comms[13];
+    uint32_t waiting; /* collectives that wait for a member */
+    ovl_running
+        *comms_begin; /* few_comms, or memory of its own: before `comms` there may be room */
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
-    uint32_t waiting;          /* collectives that wait for a member */
-    uint32_t few_kernels[3];
-    uint32_t copying[2]; /* copies that run, by direction */
+    uint32_t copying[2];       /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
                                             where their factors matter */
@@ -207,6 +208,7 @@ typedef struct ovl_rank_state {
     bool issuing;     /* in the launch of `cursor` */
     bool awaits;      /* that moment, with nothing left to issue */
     bool makes_up;    /* for it: it is in that call */
+    bool caps_dirty, copies_dirty;
 } ovl_rank_state;
 
 /* An operation whose last condition came true. */
@@ -552,17 +554,17 @@ static inline void ovl_account(ovl_engine *e, uint32_t rank)
  * before it is forgotten. */
 static inline void ovl_account_end(ovl_engine *e, uint32_t rank, uint32_t activity)
 {
-    ovl_choice *is = &e->ranks[rank].is;
+    ovl_rank_state *s = &e->ranks[rank];
     ovl_account(e, rank);
-    if (is->main == activity) {
-        ovl_time total = e->activities.data[activity].total, *term = &e->times[rank].term[is->term];
+    if (s->main == activity) {
+        ovl_time total = e->activities.data[activity].total, *term = &e->times[rank].term[s->term];
         term[0] += total;
         term[1] += e->now - total;
-        is->main = OVL_NONE;
-        is->term = OVL_TERM_COUNT;
-    } else if (is->beside == activity) {
+        s->main = OVL_NONE;
+        s->term = OVL_TERM_COUNT;
+    } else if (s->beside == activity) {
         e->times[rank].hidden_stretch += e->now - e->activities.data[activity].total;
-        is->beside = OVL_NONE;
+        s->beside = OVL_NONE;
     }
 }
 
