@@ -121,8 +121,8 @@ static bool explains_better(const analysis *a, const ovl_row *row, const ovl_row
 static const ovl_row *deciding_row(const analysis *a)
 {
     const ovl_row *best = NULL;
-    for (uint32_t i = 0; i < a->rows.n; i++) {
-        const ovl_row *row = &a->rows.item[i];
+    for (uint32_t i = 0; i < a->rows.len; i++) {
+        const ovl_row *row = &a->rows.data[i];
         bool counts = row->out.rank == a->t->deciding_rank && row->out.end <= a->t->step;
         if (counts && (!best || explains_better(a, row, best))) {
             best = row;
@@ -148,8 +148,8 @@ static void make_equation(analysis *a, const ovl_row *row)
 static double mean_busbw(const analysis *a)
 {
     double time = 0, moved = 0;
-    for (uint32_t i = 0; i < a->rows.n; i++) {
-        const ovl_result_collective *c = &a->rows.item[i].out;
+    for (uint32_t i = 0; i < a->rows.len; i++) {
+        const ovl_result_collective *c = &a->rows.data[i].out;
         if (c->rank == a->t->deciding_rank && c->busbw >= 0) {
             time += (double)(c->end - c->start);
             moved += (double)(c->end - c->start) * c->busbw;
@@ -173,10 +173,10 @@ static bool communicates(const ovl_program *p)
 
 static void make_rows(analysis *a)
 {
-    ovl_arena scratch = {0}, rows = {0};
+    ovl_arena scratch = {0};
     const ovl_time *slack = communicates(a->p) ? ovl_slack(&a->causes, &scratch) : NULL;
     ovl_row_sources sources = {&a->causes, &a->classes, a->feeds, &a->path, slack};
-    a->rows = ovl_rows_make(&sources, a->arena, &rows);
+    a->rows = ovl_rows_make(&sources, a->arena);
     ovl_arena_free(&scratch);
     const ovl_row *decides = deciding_row(a);
     ovl_together together = ovl_worth_find(&a->causes, a->feeds, a->options,
@@ -187,15 +187,13 @@ static void make_rows(analysis *a)
         make_equation(a, decides);
     }
     a->out->mean_busbw = mean_busbw(a);
-    ovl_result_collective *out = OVL_NEW_ARRAY(a->arena, ovl_result_collective, a->rows.n);
-    for (uint32_t i = 0; i < a->rows.n; i++) {
-        out[i] = a->rows.item[i].out;
+    uint32_t n = a->rows.len;
+    ovl_result_collective *out = ovl_rows_told(&a->rows, a->arena);
+    for (uint32_t i = 0; i < n; i++) {
         out[i].rank = ovl_rank_number(a->p, out[i].rank);
     }
     a->out->collectives = out;
-    a->out->n_collectives = a->rows.n;
-    a->rows = (ovl_rows){0};
-    ovl_arena_free(&rows);
+    a->out->n_collectives = n;
 }
 
 /* --- Totals --- */

@@ -1,6 +1,7 @@
 #include "sim/arena.h"
 
 #include "sim/pages.h"
+#include "sim/tally.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,7 @@ struct ovl_arena_block {
 struct ovl_arena_adopted {
     struct ovl_arena_adopted *next;
     void *data;
+    size_t size;
 };
 
 void ovl_out_of_memory(size_t bytes)
@@ -75,6 +77,7 @@ static struct ovl_arena_block *new_block(ovl_arena *arena, size_t usable, bool f
     block->size = usable;
     block->used = 0;
     arena->held += sizeof *block + usable;
+    ovl_tally_more(sizeof *block + usable);
     ASAN_POISON_MEMORY_REGION(block->bytes, usable);
     return block;
 }
@@ -128,10 +131,11 @@ void *ovl_arena_alloc(ovl_arena *arena, size_t size, size_t align)
 void ovl_arena_adopt(ovl_arena *arena, void *data, size_t size)
 {
     struct ovl_arena_adopted *adopted = OVL_NEW(arena, struct ovl_arena_adopted);
-    *adopted = (struct ovl_arena_adopted){arena->adopted, data};
+    *adopted = (struct ovl_arena_adopted){arena->adopted, data, size};
     arena->adopted = adopted;
     arena->held += size;
     arena->used += size;
+    ovl_tally_more(size);
 }
 
 void *ovl_arena_array(ovl_arena *arena, size_t count, size_t size, size_t align)
@@ -184,6 +188,7 @@ char *ovl_arena_printf(ovl_arena *arena, const char *format, ...)
 static void give_back(struct ovl_arena_block *block)
 {
     ASAN_UNPOISON_MEMORY_REGION(block->bytes, block->size);
+    ovl_tally_less(sizeof *block + block->size);
     if (block->mapped) {
         ovl_pages_give_back(block->raw, block->mapped);
     } else {
@@ -194,6 +199,7 @@ static void give_back(struct ovl_arena_block *block)
 void ovl_arena_free(ovl_arena *arena)
 {
     for (const struct ovl_arena_adopted *a = arena->adopted; a; a = a->next) {
+        ovl_tally_less(a->size);
         free(a->data);
     }
     struct ovl_arena_block *block = arena->head;

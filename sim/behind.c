@@ -57,26 +57,17 @@ static bool put(uint64_t *slots, uint32_t n_slots, uint64_t key)
     return is_new;
 }
 
-static uint64_t *new_slots(uint32_t n)
-{
-    uint64_t *slots = calloc(n, sizeof *slots);
-    if (!slots) {
-        ovl_out_of_memory(n * sizeof *slots);
-    }
-    return slots;
-}
-
 static bool see(search *s, node n)
 {
     if (2 * (s->n_seen + 1) > s->n_slots) {
         uint32_t n_slots = OVL_MAX(1024, s->n_slots * 4);
-        uint64_t *slots = new_slots(n_slots);
+        uint64_t *slots = ovl_tally_take(n_slots, sizeof *slots);
         for (uint32_t i = 0; i < s->n_slots; i++) {
             if (s->seen[i]) {
                 put(slots, n_slots, s->seen[i]);
             }
         }
-        free(s->seen);
+        ovl_tally_give(s->seen, s->n_slots, sizeof *s->seen);
         s->seen = slots;
         s->n_slots = n_slots;
     }
@@ -221,17 +212,18 @@ static bool behind(search *s, uint32_t rank, uint32_t before, uint32_t later)
     return found;
 }
 
-bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t a, uint32_t b)
+bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t before, uint32_t later,
+                           bool either)
 {
     const ovl_program *p = causes->program;
     search s = {.p = p, .whole = p->fold->whole, .t = causes->timeline};
     bool good = true;
     for (uint32_t rank = 0; good && rank < s.whole->n_ranks; rank++) {
         if (s.whole->ranks[rank].code == code) {
-            good = behind(&s, rank, a, b) || behind(&s, rank, b, a);
+            good = behind(&s, rank, before, later) || (either && behind(&s, rank, later, before));
         }
     }
     ovl_vec_free(&s.stack);
-    free(s.seen);
+    ovl_tally_give(s.seen, s.n_slots, sizeof *s.seen);
     return good;
 }

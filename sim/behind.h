@@ -12,8 +12,10 @@
 #include "sim/causes.h"
 #include "sim/fold.h"
 
-/* Is, on each rank of the whole program that runs the code, one of two local operations behind the
- * other? `causes` are those of the folded run. */
-bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t a, uint32_t b);
+/* Is local operation `later` behind `before` on each rank of the whole program that runs the code;
+ * or, if either will do, on some of them `before` behind `later`? `causes` are those of the folded
+ * run. */
+bool ovl_behind_everywhere(const ovl_causes *causes, uint32_t code, uint32_t before, uint32_t later,
+                           bool either);
 
 #endif

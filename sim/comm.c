@@ -7,29 +7,28 @@
 
 typedef void visitor(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity);
 
-static void each_member(ovl_engine *e, const ovl_comm *comm, uint32_t k, uint32_t activity,
-                        visitor *visit)
+OVL_NOINLINE static void each_member(ovl_engine *e, uint32_t activity, visitor *visit)
 {
+    const ovl_comm *comm = e->activities.data[activity].comm;
+    uint32_t k = e->activities.data[activity].k;
     for (uint32_t place = 0; place < comm->n_members; place++) {
         uint32_t rank = e->p->members[comm->first_member + place];
         visit(e, rank, ovl_collective_op(e->p, comm, place, k), activity);
     }
 }
 
-static inline void each(ovl_engine *e, uint32_t activity, visitor *visit)
+/* The sender and the receiver of a transfer are visited in one loop, so that what is done on each
+ * is put into the code around it once. */
+OVL_ALWAYS_INLINE void each(ovl_engine *e, uint32_t activity, visitor *visit)
 {
     const ovl_activity *a = &e->activities.data[activity];
     if (a->comm) {
-        each_member(e, a->comm, a->k, activity, visit);
+        each_member(e, activity, visit);
         return;
     }
-    uint32_t peer = a->peer, mate = a->mate;
-    bool background = a->background;
-    if (!a->eager) {
-        visit(e, a->rank, a->op, activity);
-    }
-    if (!background) {
-        visit(e, peer, mate, activity);
+    for (uint32_t i = a->eager, n = a->background ? 1 : 2; i < n; i++) {
+        ovl_member m = e->activities.data[activity].both[i];
+        visit(e, m.rank, m.op, activity);
     }
 }
 
@@ -38,32 +37,95 @@ void ovl_comm_each(ovl_engine *e, uint32_t activity, visitor *visit)
     each(e, activity, visit);
 }
 
+/* --- What a rank is in --- */
+
+/* Who has the lowest op mostly came first and leaves first: then the others stay where they are,
+ * and the list begins one place later. */
+
+void ovl_comms_begin(ovl_rank_state *s)
+{
+    ovl_vec_begin_near(&s->comms, s->few_comms);
+}
+
+static void close_gap(ovl_rank_state *s)
+{
+    memmove(s->comms.data - s->gap, s->comms.data, s->comms.len * sizeof *s->comms.data);
+    s->comms.data -= s->gap;
+    s->comms.cap += s->gap;
+    s->gap = 0;
+}
+
+void ovl_comms_free(ovl_rank_state *s)
+{
+    close_gap(s);
+    ovl_vec_free_near(&s->comms, s->few_comms);
+}
+
+/* Each is moved once for those that left, on average. */
+OVL_COLD static void make_room(ovl_rank_state *s)
+{
+    bool grow = s->gap <= s->comms.len / 2;
+    close_gap(s);
+    if (grow) {
+        s->comms.data =
+            ovl_vec_leave_(s->comms.data, s->few_comms, sizeof *s->comms.data, &s->comms.cap);
+    }
+}
+
+/* In order of op; mostly it is the last. */
+static inline void put_in(ovl_rank_state *s, uint32_t op, uint32_t activity)
+{
+    if (s->comms.len == s->comms.cap) {
+        make_room(s);
+    }
+    ovl_running *comms = s->comms.data;
+    uint32_t at = s->comms.len++;
+    for (; at > 0 && comms[at - 1].op > op; at--) {
+        comms[at] = comms[at - 1];
+    }
+    comms[at] = (ovl_running){.op = op, .activity = activity};
+    s->alike = OVL_MIN(s->alike, at);
+}
+
+static inline void take_out(ovl_rank_state *s, uint32_t activity)
+{
+    ovl_running *comms = s->comms.data;
+    uint32_t at = 0;
+    while (comms[at].activity != activity) {
+        at++;
+    }
+    s->alike -= at < s->alike;
+    for (; at > 0; at--) {
+        comms[at] = comms[at - 1];
+    }
+    s->comms.data++;
+    s->comms.len--;
+    s->comms.cap--;
+    s->gap++;
+}
+
 /* --- Starting --- */
 
-/* A member stops waiting and is in the transfer from now on. */
-static void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+/* A member is in the transfer from now on. */
+OVL_ALWAYS_INLINE void enter(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     ovl_account(e, rank);
     ovl_rank_state *s = &e->ranks[rank];
     const ovl_activity *a = &e->activities.data[activity];
-    if (a->comm) {
-        s->waiting--;
-    }
     s->latent += a->phase == OVL_PHASE_LATENCY;
     ovl_engine_note(e->start, op, e->now);
     e->pending[op] = OVL_ARRIVED_BIT | (activity + 1);
-    ovl_running entered = {.op = op, .activity = activity};
-    ovl_vec_push_near(&s->comms, s->few_comms, entered);
-    ovl_running *comms = s->comms.data;
-    uint32_t i = s->comms.len - 1;
-    for (; i > 0 && comms[i - 1].op > op; i--) {
-        comms[i] = comms[i - 1];
-    }
-    comms[i] = entered;
-    s->alike = OVL_MIN(s->alike, i);
+    put_in(s, op, activity);
 }
 
-static void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+/* The members of a collective stop waiting for each other. */
+static void gather(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+{
+    e->ranks[rank].waiting--;
+    enter(e, rank, op, activity);
+}
+
+OVL_ALWAYS_INLINE void transfer(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     (void)op;
     (void)activity;
@@ -77,7 +139,7 @@ void ovl_comm_transfer(ovl_engine *e, uint32_t activity)
     each(e, activity, transfer);
 }
 
-static void pause(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+OVL_ALWAYS_INLINE void pause(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     (void)op;
     ovl_account_end(e, rank, activity);
@@ -99,11 +161,12 @@ static void start_collective(ovl_engine *e, const ovl_comm *comm, uint32_t k)
     uint32_t activity = ovl_engine_add_activity(e, rank, op, o, ovl_engine_cost(e, rank, op, o));
     e->activities.data[activity].comm = comm;
     e->activities.data[activity].k = k;
-    each(e, activity, enter);
+    each_member(e, activity, gather);
     ovl_engine_begin(e, activity);
 }
 
-static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
+OVL_NOINLINE static void arrive_collective(ovl_engine *e, uint32_t rank, uint32_t op,
+                                           const ovl_op *o)
 {
     const ovl_rank *r = &e->p->ranks[rank];
     const ovl_comm *comm = ovl_rank_comm(e->p, rank, o->comm);
@@ -130,20 +193,26 @@ static inline uint32_t add_transfer(ovl_engine *e, uint32_t rank, uint32_t send,
     return activity;
 }
 
-/* Who comes first says on which rank. */
-static void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
+/* Both are there. */
+OVL_NOINLINE static void meet(ovl_engine *e, uint32_t sender, uint32_t send, uint32_t receiver,
+                              uint32_t recv)
 {
-    uint32_t partner = e->p->partner[op];
-    if (!ovl_engine_arrived(e, partner)) {
-        e->pending[op] = OVL_ARRIVED_BIT | OVL_MEETING | rank;
-        return;
-    }
-    uint32_t other = OVL_SAID(e->pending[partner]);
-    uint32_t sender = is_send ? rank : other, receiver = is_send ? other : rank;
-    uint32_t activity =
-        add_transfer(e, sender, is_send ? op : partner, receiver, is_send ? partner : op, false);
+    uint32_t activity = add_transfer(e, sender, send, receiver, recv, false);
     each(e, activity, enter);
     ovl_engine_begin(e, activity);
+}
+
+/* Who comes first says on which rank. */
+static inline void arrive_rendezvous(ovl_engine *e, uint32_t rank, uint32_t op, bool is_send)
+{
+    uint32_t partner = e->p->partner[op], said = e->pending[partner];
+    if (!(said & OVL_ARRIVED_BIT)) {
+        e->pending[op] = OVL_ARRIVED_BIT | OVL_MEETING | rank;
+    } else if (is_send) {
+        meet(e, rank, op, OVL_SAID(said), partner);
+    } else {
+        meet(e, OVL_SAID(said), partner, rank, op);
+    }
 }
 
 /* The transfer that an eager send has to wait for: of the one before it on its wire, if its bytes
@@ -173,7 +242,7 @@ static void leave_queue(ovl_engine *e, uint32_t activity)
 }
 
 /* The sender's stream goes on at once; the bytes leave when those before them are there. */
-static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
+OVL_NOINLINE static void arrive_eager_send(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t mate = e->p->partner[op], before = transfer_before(e, rank, op);
     uint32_t activity = add_transfer(e, rank, op, ovl_op_rank(e->p, mate), mate, true);
@@ -196,7 +265,7 @@ static void release_sms(ovl_engine *e, uint32_t rank, uint32_t op)
     }
 }
 
-static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
+OVL_NOINLINE static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
 {
     uint32_t send = e->p->partner[op];
     uint32_t running = ovl_engine_arrived(e, send) ? OVL_SAID(e->pending[send]) : 0;
@@ -210,21 +279,34 @@ static void arrive_eager_recv(ovl_engine *e, uint32_t rank, uint32_t op)
     }
 }
 
-void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
+OVL_ALWAYS_INLINE void arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
 {
-    if (o->kind == OVL_SEND && o->eager) {
-        arrive_eager_send(e, rank, op);
-        return;
-    }
-    if (e->caps_matter) {
-        ovl_caps_hold(e, rank, op, ovl_engine_kind(e, rank, op));
-    }
     if (o->kind == OVL_COLLECTIVE) {
         arrive_collective(e, rank, op, o);
-    } else if (o->eager) {
+    } else if (!o->eager) {
+        arrive_rendezvous(e, rank, op, o->kind == OVL_SEND);
+    } else if (o->kind == OVL_RECV) {
         arrive_eager_recv(e, rank, op);
     } else {
-        arrive_rendezvous(e, rank, op, o->kind == OVL_SEND);
+        arrive_eager_send(e, rank, op);
+    }
+}
+
+/* The sender of an eager transfer holds no SMs. */
+OVL_NOINLINE static void hold_and_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
+{
+    if (o->kind != OVL_SEND || !o->eager) {
+        ovl_caps_hold(e, rank, op, ovl_engine_kind(e, rank, op));
+    }
+    arrive(e, rank, op, o);
+}
+
+void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
+{
+    if (e->caps_matter) {
+        hold_and_arrive(e, rank, op, o);
+    } else {
+        arrive(e, rank, op, o);
     }
 }
 
@@ -232,19 +314,11 @@ void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o)
  * ------------------------------------------------------------------------------------------------
  */
 
-static void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
+OVL_ALWAYS_INLINE void leave(ovl_engine *e, uint32_t rank, uint32_t op, uint32_t activity)
 {
     ovl_account_end(e, rank, activity);
     ovl_rank_state *s = &e->ranks[rank];
-    ovl_running *comms = s->comms.data;
-    uint32_t i = 0, len = --s->comms.len;
-    while (comms[i].activity != activity) {
-        i++;
-    }
-    s->alike -= i < s->alike;
-    for (; i < len; i++) {
-        comms[i] = comms[i + 1];
-    }
+    take_out(s, activity);
     s->latent -= e->activities.data[activity].phase == OVL_PHASE_LATENCY;
     release_sms(e, rank, op);
     e->pending[op] = OVL_ARRIVED_BIT;

@@ -12,15 +12,6 @@ typedef struct ovl_gradknown {
 
 typedef OVL_VEC(ovl_gradterm) terms;
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *memory = calloc(n, size);
-    if (!memory) {
-        ovl_out_of_memory(n * size);
-    }
-    return memory;
-}
-
 void ovl_gradforms_init(ovl_gradforms *g, const ovl_program *p, ovl_gradvalues *values)
 {
     *g = (ovl_gradforms){.p = p, .whole = p->fold ? p->fold->whole : p, .values = values};
@@ -31,8 +22,8 @@ void ovl_gradforms_free(ovl_gradforms *g)
     ovl_gradvalues_free(&g->forms);
     ovl_vec_free(&g->sums);
     ovl_vec_free(&g->lists);
-    free(g->sum_slots);
-    free(g->known);
+    ovl_tally_give(g->sum_slots, g->n_sum_slots, sizeof *g->sum_slots);
+    ovl_tally_give(g->known, g->known_slots, sizeof *g->known);
 }
 
 uint32_t ovl_gradform_own(ovl_gradforms *g, uint32_t microbatch, double scale)
@@ -60,9 +51,9 @@ static void grow_sum_slots(ovl_gradforms *g)
     if (g->n_sum_slots > 2 * (g->sums.len + 1)) {
         return;
     }
-    free(g->sum_slots);
+    ovl_tally_give(g->sum_slots, g->n_sum_slots, sizeof *g->sum_slots);
     g->n_sum_slots = OVL_MAX(64, g->n_sum_slots * 4);
-    g->sum_slots = zeroed(g->n_sum_slots, sizeof *g->sum_slots);
+    g->sum_slots = ovl_tally_take(g->n_sum_slots, sizeof *g->sum_slots);
     for (uint32_t i = 0; i < g->sums.len; i++) {
         uint32_t slot = (uint32_t)g->sums.data[i].hash & (g->n_sum_slots - 1);
         while (g->sum_slots[slot]) {
@@ -118,13 +109,13 @@ static void grow_known(ovl_gradforms *g)
         return;
     }
     uint32_t n = OVL_MAX(64, g->known_slots * 4);
-    ovl_gradknown *list = zeroed(n, sizeof *list);
+    ovl_gradknown *list = ovl_tally_take(n, sizeof *list);
     for (uint32_t i = 0; i < g->known_slots; i++) {
         if (g->known[i].value) {
             *find_known(list, n, g->known[i].key) = g->known[i];
         }
     }
-    free(g->known);
+    ovl_tally_give(g->known, g->known_slots, sizeof *g->known);
     g->known = list;
     g->known_slots = n;
 }

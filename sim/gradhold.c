@@ -29,7 +29,8 @@ uint32_t ovl_holding_value(const ovl_holding *h, ovl_id gradient)
 void ovl_holding_free(ovl_holding *h)
 {
     if (h->data) {
-        free(h->data - h->before);
+        ovl_tally_give(h->data - h->before, (size_t)h->before + h->len + h->behind,
+                       sizeof *h->data);
     }
     *h = (ovl_holding){0};
 }
@@ -38,11 +39,10 @@ void ovl_holding_free(ovl_holding *h)
 static void make_room(ovl_holding *h, uint32_t n)
 {
     size_t room = (size_t)h->len + n;
-    ovl_held *all =
-        room + h->len + room <= UINT32_MAX ? calloc(room + h->len + room, sizeof *all) : NULL;
-    if (!all) {
-        ovl_out_of_memory((room + h->len + room) * sizeof *all);
+    if (room + h->len + room > UINT32_MAX) {
+        ovl_out_of_memory((room + h->len + room) * sizeof(ovl_held));
     }
+    ovl_held *all = ovl_tally_take(room + h->len + room, sizeof *all);
     if (h->len) {
         memcpy(all + room, h->data, h->len * sizeof *all);
     }

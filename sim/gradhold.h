@@ -7,6 +7,7 @@
 #define OVL_SIM_GRADHOLD_H
 
 #include "sim/base.h"
+#include "sim/tally.h"
 
 typedef struct ovl_held {
     ovl_id gradient;

@@ -1,5 +1,10 @@
 #include "sim/gradvalue.h"
 
+static void give_slots(uint32_t *slots, uint32_t n)
+{
+    ovl_tally_give(slots, n, sizeof *slots);
+}
+
 void ovl_gradvalues_free(ovl_gradvalues *v)
 {
     ovl_vec_free(&v->terms);
@@ -7,21 +12,12 @@ void ovl_gradvalues_free(ovl_gradvalues *v)
     ovl_vec_free(&v->memos);
     ovl_vec_free(&v->lists);
     ovl_vec_free(&v->scratch);
-    free(v->value_slots);
-    free(v->memo_slots);
+    give_slots(v->value_slots, v->n_value_slots);
+    give_slots(v->memo_slots, v->n_memo_slots);
     *v = (ovl_gradvalues){0};
 }
 
 /* --- Slots --- */
-
-static uint32_t *new_slots(uint32_t n)
-{
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots) {
-        ovl_out_of_memory(n * sizeof *slots);
-    }
-    return slots;
-}
 
 static void put(uint32_t *slots, uint32_t n_slots, uint64_t hash, uint32_t number)
 {
@@ -38,9 +34,9 @@ static void grow_value_slots(ovl_gradvalues *v)
     if (v->n_value_slots > 2 * (v->values.len + 1)) {
         return;
     }
-    free(v->value_slots);
+    give_slots(v->value_slots, v->n_value_slots);
     v->n_value_slots = OVL_MAX(64, v->n_value_slots * 4);
-    v->value_slots = new_slots(v->n_value_slots);
+    v->value_slots = ovl_tally_take(v->n_value_slots, sizeof *v->value_slots);
     for (uint32_t i = 0; i < v->values.len; i++) {
         put(v->value_slots, v->n_value_slots, v->values.data[i].hash, i);
     }
@@ -51,9 +47,9 @@ static void grow_memo_slots(ovl_gradvalues *v)
     if (v->n_memo_slots > 2 * (v->memos.len + 1)) {
         return;
     }
-    free(v->memo_slots);
+    give_slots(v->memo_slots, v->n_memo_slots);
     v->n_memo_slots = OVL_MAX(64, v->n_memo_slots * 4);
-    v->memo_slots = new_slots(v->n_memo_slots);
+    v->memo_slots = ovl_tally_take(v->n_memo_slots, sizeof *v->memo_slots);
     for (uint32_t i = 0; i < v->memos.len; i++) {
         put(v->memo_slots, v->n_memo_slots, v->memos.data[i].hash, i);
     }

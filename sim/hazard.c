@@ -173,25 +173,23 @@ static bool behind(check *k, uint32_t before, uint32_t later)
 static void prepare_search(check *k)
 {
     uint32_t n_ops = k->c->program->n_ops;
-    k->seen = k->seen ? k->seen : calloc(n_ops, 1);
-    if (!k->seen) {
-        ovl_out_of_memory(n_ops);
-    }
+    k->seen = k->seen ? k->seen : ovl_tally_take(n_ops, 1);
 }
 
-/* Ordered on every rank that runs the code, one way or the other? */
-static bool ordered_everywhere(check *k, uint32_t a, uint32_t b)
+/* Is `later` behind `before` on every rank that runs the code; or, if either will do, `before`
+ * behind `later`? */
+static bool ordered_everywhere(check *k, uint32_t before, uint32_t later, bool either)
 {
     const ovl_program *p = k->c->program;
     prepare_search(k);
     for (uint32_t r = k->first_rank; r < p->n_ranks; r++) {
         uint32_t first = p->ranks[r].first_op;
-        if (p->ranks[r].code == k->code_id && !behind(k, first + a, first + b) &&
-            !behind(k, first + b, first + a)) {
+        if (p->ranks[r].code == k->code_id && !behind(k, first + before, first + later) &&
+            (!either || !behind(k, first + later, first + before))) {
             return false;
         }
     }
-    return !p->fold || ovl_behind_everywhere(k->c, k->code_id, a, b);
+    return !p->fold || ovl_behind_everywhere(k->c, k->code_id, before, later, either);
 }
 
 /* --- Words --- */
@@ -232,7 +230,7 @@ static bool check_pair(check *k, const use *earlier, const use *later, ovl_id bu
     k->pairs++;
     const uint32_t *clock = k->clock + (size_t)later->op * k->n_lanes;
     if (clock[lane_of(k, earlier->seat)] > earlier->seat ||
-        ordered_everywhere(k, earlier->op, later->op)) {
+        ordered_everywhere(k, earlier->op, later->op, true)) {
         return true;
     }
     report(k, earlier, later, buffer);
@@ -356,18 +354,8 @@ static uint32_t take_hole(holes *pool, uint64_t bytes)
 static bool through(check *k, const use *last, uint32_t next)
 {
     const uint32_t *clock = k->clock + (size_t)next * k->n_lanes;
-    if (last->op == OVL_NONE || clock[lane_of(k, last->seat)] > last->seat) {
-        return true;
-    }
-    const ovl_program *p = k->c->program;
-    prepare_search(k);
-    for (uint32_t r = k->first_rank; r < p->n_ranks; r++) {
-        uint32_t first = p->ranks[r].first_op;
-        if (p->ranks[r].code == k->code_id && !behind(k, first + last->op, first + next)) {
-            return false;
-        }
-    }
-    return true;
+    return last->op == OVL_NONE || clock[lane_of(k, last->seat)] > last->seat ||
+           ordered_everywhere(k, last->op, next, false);
 }
 
 static void report_reuse(check *k, const use *last, uint32_t next, ovl_id freed, ovl_id taken)
@@ -495,7 +483,7 @@ void ovl_races_find(ovl_causes *causes, ovl_arena *arena, ovl_hazards *hazards,
     }
     checked->accesses = (uint32_t)OVL_MIN(k.pairs, UINT32_MAX);
     checked->reuses = (uint32_t)OVL_MIN(k.reuses, UINT32_MAX);
-    free(k.seen);
+    ovl_tally_give(k.seen, k.c->program->n_ops, 1);
     ovl_vec_free(&k.joined);
     ovl_vec_free(&k.stack);
     ovl_vec_free(&k.visited);

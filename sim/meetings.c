@@ -418,16 +418,10 @@ void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *u
     if (!holds_back(m, w.key)) {
         return;
     }
-    size_t size = (2 * (size_t)n + m->p->n_changes) * sizeof(ovl_use_moment);
-    ovl_use_moment *moments = malloc(size);
-    if (!moments) {
-        ovl_out_of_memory(size);
-    }
+    size_t most = 2 * (size_t)n + m->p->n_changes;
+    ovl_use_moment *moments = ovl_tally_take(most, sizeof *moments);
     /* where nothing degrades nobody loses anything alone */
-    ran_short *since = m->p->n_changes ? calloc(n, sizeof *since) : NULL;
-    if (m->p->n_changes && n && !since) {
-        ovl_out_of_memory(n * sizeof *since);
-    }
+    ran_short *since = m->p->n_changes ? ovl_tally_take(n, sizeof *since) : NULL;
     uint32_t count = list_moments(&w, uses, n, moments);
     ovl_time before = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -442,8 +436,8 @@ void ovl_meetings_on(ovl_meetings *m, ovl_id resource, const ovl_resource_use *u
             count_out(&w, &uses[item]);
         }
     }
-    free(moments);
-    free(since);
+    ovl_tally_give(moments, most, sizeof *moments);
+    ovl_tally_give(since, n, sizeof *since);
     sum_pieces(&w, instances, of_rank);
 }
 

@@ -43,12 +43,9 @@ static void make_room(ovl_path_pieces *pieces)
         return;
     }
     cap = cap ? cap * 2 : 64;
-    free(pieces->table.data);
-    pieces->table.data = calloc(cap, sizeof *pieces->table.data);
-    if (!pieces->table.data) {
-        ovl_out_of_memory(cap * sizeof *pieces->table.data);
-    }
-    pieces->table.cap = cap;
+    ovl_vec_free(&pieces->table);
+    ovl_vec_reserve(&pieces->table, cap);
+    memset(pieces->table.data, 0, cap * sizeof *pieces->table.data);
     for (uint32_t i = 0; i < pieces->kinds.len; i++) {
         *slot_of(pieces, &pieces->kinds.data[i]) = i + 1;
     }
@@ -137,6 +134,8 @@ typedef struct writer {
     ovl_result_path *rows;
     uint32_t n;
     ovl_time now;
+    ovl_id stream; /* the last, and its text */
+    const char *stream_text;
 } writer;
 
 static const char *name_of(const writer *w, ovl_id name)
@@ -157,12 +156,20 @@ static const char *text_of(const writer *w, const ovl_piece *p)
     return name_of(w, p->what);
 }
 
-static const char *stream_of(const writer *w, const ovl_piece *p)
+/* Most rows are on the stream of the row before. */
+static const char *stream_of(writer *w, const ovl_piece *p)
 {
     if (p->stream == OVL_PIECE_HOST) {
         return "host";
     }
-    return p->stream == OVL_PIECE_WIRE ? "wire" : name_of(w, p->stream);
+    if (p->stream == OVL_PIECE_WIRE) {
+        return "wire";
+    }
+    if (!w->stream_text || w->stream != p->stream) {
+        w->stream = p->stream;
+        w->stream_text = name_of(w, p->stream);
+    }
+    return w->stream_text;
 }
 
 static const char *why_of(const writer *w, const ovl_piece *p)
@@ -244,6 +251,7 @@ const ovl_result_path *ovl_path_rows(ovl_path_pieces *pieces, const ovl_names *n
                                      const char *begin, ovl_arena *arena, uint32_t *n_rows)
 {
     writer w = {.pieces = pieces, .names = names, .begin = begin, .arena = arena};
+    ovl_vec_free(&pieces->table);
     turn_around(pieces);
     if (pieces->list.len > OVL_PATH_PLAIN) {
         add_once(&w);
@@ -252,7 +260,6 @@ const ovl_result_path *ovl_path_rows(ovl_path_pieces *pieces, const ovl_names *n
     }
     *n_rows = w.n;
     ovl_vec_free(&pieces->kinds);
-    ovl_vec_free(&pieces->table);
     ovl_vec_free(&pieces->list);
     return w.rows;
 }

@@ -172,7 +172,8 @@ typedef struct ovl_result_collective {
     const char *name, *group, *op; /* op: "all_reduce", ..., "recv" */
     uint64_t bytes;
     uint32_t rank, count;
-    uint32_t n;                              /* members of the communicator */
+    uint32_t n; /* members of the communicator */
+    bool on_critical_path;
     ovl_time ready, queue, wait, start, end; /* start = ready + queue + wait */
     const char
         *consumer;      /* NULL: nothing consumes it; u is then the end of the rank's other work */
@@ -189,7 +190,6 @@ typedef struct ovl_result_collective {
     ovl_time slack; /* how much later it could end with the step unchanged, other durations as they
                        were */
     ovl_time worth; /* step - step with it free; OVL_NEVER if not simulated */
-    bool on_critical_path;
 } ovl_result_collective;
 
 /* Names that differ in numbers only (alike.h), all of them free at once, on every rank. */

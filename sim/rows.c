@@ -8,7 +8,7 @@ typedef struct maker {
     const ovl_timeline *t;
     ovl_arena *arena;
     const char **texts; /* by name: each copied once */
-    OVL_VEC(ovl_row) rows;
+    ovl_rows rows;
 } maker;
 
 static const char *text_of(maker *m, ovl_id name)
@@ -123,21 +123,57 @@ static int compare_rows(const void *a, const void *b)
     return names ? names : (x->dep.local > y->dep.local) - (x->dep.local < y->dep.local);
 }
 
-ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena, ovl_arena *scratch)
+/* Those of the last step of every class. */
+static uint64_t count_rows(const maker *m)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < m->s->classes->n; i++) {
+        const ovl_code *code = &m->p->codes[m->p->ranks[m->s->classes->rank[i]].code];
+        ovl_op_range step = ovl_last_step(code);
+        for (uint32_t op = step.first; op < step.end; op++) {
+            n += ovl_is_dependency(ovl_code_op(code, op));
+        }
+    }
+    return n;
+}
+
+/* A sort of large items takes memory beside them, and most often they are in order. */
+static void sort_rows(ovl_rows *rows)
+{
+    for (uint32_t i = 1; i < rows->len; i++) {
+        if (compare_rows(&rows->data[i - 1], &rows->data[i]) > 0) {
+            qsort(rows->data, rows->len, sizeof *rows->data, compare_rows);
+            return;
+        }
+    }
+}
+
+ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena)
 {
     const ovl_program *p = sources->causes->program;
+    ovl_arena scratch = {0};
     maker m = {.s = sources, .p = p, .t = sources->causes->timeline, .arena = arena};
-    m.texts = OVL_NEW_ARRAY(scratch, const char *, p->names->count);
-    uint32_t *first = OVL_NEW_ARRAY(scratch, uint32_t, sources->classes->n + 1);
+    m.texts = OVL_NEW_ARRAY(&scratch, const char *, p->names->count);
+    uint32_t *first = OVL_NEW_ARRAY(&scratch, uint32_t, sources->classes->n + 1);
+    ovl_vec_reserve(&m.rows, count_rows(&m));
     for (uint32_t class_id = 0; class_id < sources->classes->n; class_id++) {
         add_rows(&m, class_id);
         first[class_id + 1] = m.rows.len;
     }
     join_class(&m, first);
-    ovl_rows rows = {.n = m.rows.len};
-    rows.item = ovl_vec_freeze(&m.rows, scratch);
-    if (rows.n) {
-        qsort(rows.item, rows.n, sizeof *rows.item, compare_rows);
+    sort_rows(&m.rows);
+    ovl_arena_free(&scratch);
+    return m.rows;
+}
+
+ovl_result_collective *ovl_rows_told(ovl_rows *rows, ovl_arena *arena)
+{
+    size_t each = sizeof(ovl_result_collective);
+    char *told = (char *)rows->data;
+    for (uint32_t i = 0; i < rows->len; i++) {
+        memmove(told + i * each, &rows->data[i].out, each);
     }
-    return rows;
+    ovl_tally_less(rows->cap *
+                   (sizeof *rows->data - each)); /* it counts as room for what is told */
+    return ovl_vec_freeze_(arena, (void **)&rows->data, each, &rows->len, &rows->cap);
 }

@@ -21,10 +21,7 @@ typedef struct ovl_row {
     ovl_id name;
 } ovl_row;
 
-typedef struct ovl_rows {
-    ovl_row *item; /* by rank, then start, then name */
-    uint32_t n;
-} ovl_rows;
+typedef OVL_VEC(ovl_row) ovl_rows; /* by rank, then start, then name */
 
 /* What rows are made of. */
 typedef struct ovl_row_sources {
@@ -36,7 +33,10 @@ typedef struct ovl_row_sources {
 } ovl_row_sources;
 
 /* All rows, without what needs further runs (u_variant, interference, worth: OVL_NEVER). Texts live
- * in `arena`, the rows in `scratch`. */
-ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena, ovl_arena *scratch);
+ * in `arena`. */
+ovl_rows ovl_rows_make(const ovl_row_sources *sources, ovl_arena *arena);
+
+/* What is told of the rows, which are gone, moved together where they lie; owned by `arena`. */
+ovl_result_collective *ovl_rows_told(ovl_rows *rows, ovl_arena *arena);
 
 #endif

@@ -106,7 +106,7 @@ static void set_up(ovl_engine *e, ovl_arena *scratch)
         s->is = (ovl_choice){.main = OVL_NONE, .beside = OVL_NONE, .term = OVL_IDLE};
         s->touched = e->options->step_only ? OVL_RUNNING : OVL_UNTOUCHED;
         ovl_vec_begin_near(&s->kernels, s->few_kernels);
-        ovl_vec_begin_near(&s->comms, s->few_comms);
+        ovl_comms_begin(s);
         for (uint32_t i = 0; code->host_timed && i < code->n_ops; i++) {
             e->pending[s->first_op + i] = ovl_code_ties(code, i)->waits;
         } /* else ovl_host_begin fills it in as it issues everything */
@@ -128,7 +128,7 @@ static void tear_down(ovl_engine *e)
     for (uint32_t r = 0; r < e->p->n_ranks; r++) {
         ovl_rank_state *s = &e->ranks[r];
         ovl_vec_free_near(&s->kernels, s->few_kernels);
-        ovl_vec_free_near(&s->comms, s->few_comms);
+        ovl_comms_free(s);
         ovl_vec_free(&s->holders);
         ovl_vec_free(&s->rivals);
         ovl_vec_free(&s->copies[0]);

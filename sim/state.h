@@ -57,6 +57,10 @@ typedef ovl_uwide ovl_work;
 #define OVL_WORK_SHIFT 63
 #define OVL_NO_DUE     (~(ovl_work)0)
 
+typedef struct ovl_member {
+    uint32_t rank, op;
+} ovl_member;
+
 /* What its clock and its events look at comes first. */
 typedef struct ovl_activity {
     _Alignas(OVL_CACHE_LINE) ovl_work begin; /* what its clock showed when nothing was done, less
@@ -65,29 +69,33 @@ typedef struct ovl_activity {
     ovl_time bound_since; /* what bounds it now does; by then it had done bound_done */
     uint32_t clock;       /* in its fluid phase; OVL_NONE while rates are solved */
     uint32_t slot;        /* its class, or a slot of its own; OVL_NONE: it needs none */
-    uint32_t op;          /* kernel, copy, sender; a collective's member at place 0 */
-    uint32_t rank;        /* of `op` */
-    uint32_t peer;        /* sends: the receiver's rank */
-    uint8_t kind;         /* ovl_op_kind of op */
-    uint8_t phase;        /* ovl_phase */
-    bool shares;          /* is of a class of the sharing solver */
-    bool joining;         /* in `joining` */
-    bool dirty;           /* in dirty_comms */
+    union {
+        struct {
+            uint32_t rank;       /* of `op` */
+            uint32_t op;         /* kernel, copy, sender; a collective's member at place 0 */
+            uint32_t peer, mate; /* sends: the receiver's rank, and the receive */
+        };
+        ovl_member both[2]; /* sends: the same */
+    };
+    uint8_t kind;  /* ovl_op_kind of op */
+    uint8_t phase; /* ovl_phase */
+    bool shares;   /* is of a class of the sharing solver */
+    bool joining;  /* in `joining` */
+    bool dirty;    /* in dirty_comms */
     bool eager;
-    bool queued;      /* an eager transfer that waits for the one before it on its wire */
-    bool background;  /* an eager transfer that is queued, or whose receiver has not arrived:
-                         nobody is in it */
-    uint8_t n_kept;   /* of it, in `bounds` */
-    uint8_t passed;   /* phases of its cost that are over */
-    bool goes_on;     /* another phase follows the one it is in */
-    uint32_t count;   /* of how many like it, where ranks are folded */
-    uint32_t mate;    /* sends: the receive */
-    ovl_id cost_kind; /* of `cost`, for that is far away by the time the latency is over */
+    bool queued;     /* an eager transfer that waits for the one before it on its wire */
+    bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
+                        nobody is in it */
     ovl_time bound_done;
     const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;
+    uint32_t count;      /* of how many like it, where ranks are folded */
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
+    uint8_t n_kept;      /* of it, in `bounds` */
+    uint8_t passed;      /* phases of its cost that are over */
+    bool goes_on;        /* another phase follows the one it is in */
+    ovl_id cost_kind;    /* of `cost`, for that is far away by the time the latency is over */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
@@ -181,12 +189,13 @@ typedef struct ovl_rank_state {
     ovl_choice is;              /* who gets the time (account.c) */
     uint8_t touched;            /* ovl_touched: it may be another now */
     bool caps_dirty, copies_dirty;
+    ovl_time ended; /* when an operation ended last */
+    uint32_t gap;   /* places that are free before `comms` begins (comm.c) */
+    uint32_t alike; /* transfers at the front of `comms` that are on one clock (account.c) */
+    ovl_running few_comms[14];
     OVL_VEC(ovl_rival) rivals; /* among which the fastest is chosen */
-    ovl_time ended;            /* when an operation ended last */
-    uint32_t alike;            /* transfers at the front of `comms` that are on one clock */
     uint32_t waiting;          /* collectives that wait for a member */
     uint32_t few_kernels[3];
-    ovl_running few_comms[7];
     uint32_t copying[2]; /* copies that run, by direction */
     OVL_VEC(uint32_t)
     holders;                             /* ops of communication that arrived and has not ended,
@@ -196,8 +205,8 @@ typedef struct ovl_rank_state {
     ovl_time step_ends[2];               /* the last, and the last but one */
     /* The host thread. */
     uint32_t cursor;  /* local index of the operation it issues next */
-    bool issuing;     /* in the launch of `cursor` */
     uint32_t put_off; /* local index + 1 of a host call whose moment has not come; 0: none */
+    bool issuing;     /* in the launch of `cursor` */
     bool awaits;      /* that moment, with nothing left to issue */
     bool makes_up;    /* for it: it is in that call */
 } ovl_rank_state;
@@ -466,6 +475,9 @@ void ovl_crews_follow(ovl_engine *e);
 /* --- comm.c
  * ------------------------------------------------------------------------------------------------
  */
+
+void ovl_comms_begin(ovl_rank_state *s);
+void ovl_comms_free(ovl_rank_state *s);
 
 void ovl_comm_arrive(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o);
 /* The transfer of a communication ended: every member that is in it ends. */

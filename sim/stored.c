@@ -2,12 +2,9 @@
 
 static void grow(ovl_stored *s)
 {
-    free(s->places);
+    ovl_tally_give(s->places, s->n_places, sizeof *s->places);
     s->n_places = s->n_places ? 2 * s->n_places : 64;
-    s->places = calloc(s->n_places, sizeof *s->places);
-    if (!s->places) {
-        ovl_out_of_memory(s->n_places * sizeof *s->places);
-    }
+    s->places = ovl_tally_take(s->n_places, sizeof *s->places);
     for (uint32_t i = 0; i < s->lists.len; i++) {
         uint32_t at = s->lists.data[i].hash;
         while (s->places[at & (s->n_places - 1)]) {
@@ -41,6 +38,6 @@ uint32_t ovl_stored_once(const void *owner, ovl_stored *s, uint64_t hash, uint32
 void ovl_stored_forget(ovl_stored *s)
 {
     ovl_vec_free(&s->lists);
-    free(s->places);
+    ovl_tally_give(s->places, s->n_places, sizeof *s->places);
     *s = (ovl_stored){0};
 }

@@ -51,10 +51,7 @@ static void count_sms(sm_count *sms, const ovl_resource_use *use, bool begins)
 /* Plays what came and went on one resource. */
 static played play(const usage *u, ovl_id resource, uint32_t first, uint32_t n)
 {
-    ovl_use_moment *moments = malloc(2 * (size_t)n * sizeof *moments);
-    if (!moments) {
-        ovl_out_of_memory(2 * (size_t)n * sizeof *moments);
-    }
+    ovl_use_moment *moments = ovl_tally_take(2 * (size_t)n, sizeof *moments);
     for (uint32_t i = 0; i < n; i++) {
         moments[2 * i] = (ovl_use_moment){u->uses.data[first + i].from, first + i, true};
         moments[2 * i + 1] = (ovl_use_moment){u->uses.data[first + i].to, first + i, false};
@@ -77,7 +74,7 @@ static played play(const usage *u, ovl_id resource, uint32_t first, uint32_t n)
         there += moments[i].begins ? 1 : UINT32_MAX; /* minus one */
         before = moments[i].time;
     }
-    free(moments);
+    ovl_tally_give(moments, 2 * (size_t)n, sizeof *moments);
     return all;
 }
 

@@ -2,6 +2,9 @@
 
 #include "sim/pages.h"
 
+/* Bytes that realloc moves without copying them, on Linux: so large a vector grows by a quarter. */
+#define HUGE ((size_t)32 << 20)
+
 /* As realloc, but what is made of whole cache lines lies on them, and what begins large on large
  * pages. */
 static void *resize(void *data, size_t size, uint32_t old, uint64_t want)
@@ -26,7 +29,8 @@ static void *resize(void *data, size_t size, uint32_t old, uint64_t want)
 
 void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap)
 {
-    uint64_t want = OVL_MAX(need, OVL_MAX((uint64_t)*cap * 2, 8));
+    uint64_t more = *cap * size < HUGE ? *cap : *cap / 4;
+    uint64_t want = OVL_MAX(need, OVL_MAX(*cap + more, 8));
     if (want > UINT32_MAX) {
         ovl_out_of_memory(SIZE_MAX);
     }
@@ -34,6 +38,8 @@ void *ovl_vec_move_(void *data, size_t size, uint64_t need, uint32_t *cap)
     if (!grown) {
         ovl_out_of_memory((size_t)want * size);
     }
+    ovl_tally_less(*cap * size);
+    ovl_tally_more((size_t)want * size);
     *cap = (uint32_t)want;
     return grown;
 }

@@ -10,6 +10,7 @@
 #define OVL_SIM_VEC_H
 
 #include "sim/arena.h"
+#include "sim/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +47,12 @@
         (v)->data[(v)->len++] = (__VA_ARGS__);                                                     \
     } while (0)
 #define ovl_vec_free_near(v, near)                                                                 \
-    (free((v)->data == (near) ? NULL : (v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+    (ovl_vec_drop_((v)->data == (near) ? NULL : (v)->data, sizeof *(v)->data, (v)->cap),           \
+     (v)->data = NULL, (v)->len = (v)->cap = 0)
 
-#define ovl_vec_free(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+#define ovl_vec_free(v)                                                                            \
+    (ovl_vec_drop_((v)->data, sizeof *(v)->data, (v)->cap), (v)->data = NULL,                      \
+     (v)->len = (v)->cap = 0)
 
 /* Moves the contents into the arena, large ones as they lie, and empties the vector. */
 #define ovl_vec_freeze(v, arena)                                                                   \
@@ -68,6 +72,14 @@ static inline void *ovl_vec_grow_(void *data, size_t size, uint64_t need, uint32
     return need <= *cap ? data : ovl_vec_move_(data, size, need, cap);
 }
 
+static inline void ovl_vec_drop_(void *data, size_t size, uint32_t cap)
+{
+    if (data) {
+        ovl_tally_less(cap * size);
+        free(data);
+    }
+}
+
 #define OVL_VEC_LARGE ((size_t)64 * 1024)
 
 static inline void *ovl_vec_freeze_(ovl_arena *arena, void **data, size_t size, uint32_t *len,
@@ -78,13 +90,14 @@ static inline void *ovl_vec_freeze_(ovl_arena *arena, void **data, size_t size, 
     if (bytes >= OVL_VEC_LARGE) {
         frozen = realloc(*data, bytes);
         frozen = frozen ? frozen : *data;
+        ovl_tally_less(*cap * size);
         ovl_arena_adopt(arena, frozen, bytes);
     } else {
         frozen = ovl_arena_array(arena, *len, size, 16);
         if (bytes) {
             memcpy(frozen, *data, bytes);
         }
-        free(*data);
+        ovl_vec_drop_(*data, size, *cap);
     }
     *data = NULL;
     *len = *cap = 0;

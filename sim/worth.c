@@ -259,17 +259,17 @@ ovl_together ovl_worth_find(const ovl_causes *causes, const ovl_feeds *feeds,
                             const ovl_analyse_options *options, ovl_id always, ovl_rows *rows,
                             ovl_arena *arena)
 {
-    if (rows->n == 0 || options->worth == OVL_WORTH_NONE) {
+    if (rows->len == 0 || options->worth == OVL_WORTH_NONE) {
         return (ovl_together){0};
     }
     ovl_arena scratch = {0};
     search s = {.c = causes, .feeds = feeds, .options = options};
-    s.order = OVL_NEW_ARRAY(&scratch, ovl_row *, rows->n);
-    for (uint32_t i = 0; i < rows->n; i++) {
-        s.order[i] = &rows->item[i];
+    s.order = OVL_NEW_ARRAY(&scratch, ovl_row *, rows->len);
+    for (uint32_t i = 0; i < rows->len; i++) {
+        s.order[i] = &rows->data[i];
     }
-    qsort(s.order, rows->n, sizeof(ovl_row *), compare_order);
-    find_candidates(&s, rows->n);
+    qsort(s.order, rows->len, sizeof(ovl_row *), compare_order);
+    find_candidates(&s, rows->len);
     s.free_names = OVL_NEW_ARRAY(&scratch, bool, causes->program->names->count);
     groups g = choose_groups(&s, &scratch);
     s.n_runs = g.n;

@@ -215,7 +215,8 @@ static uint64_t differing_hazards(const ovl_result *a, const ovl_result *b)
 {
     uint64_t wrong = a->n_hazards != b->n_hazards || a->gradients_proved != b->gradients_proved ||
                      a->gradient_digest != b->gradient_digest ||
-                     a->accesses_checked != b->accesses_checked;
+                     a->accesses_checked != b->accesses_checked ||
+                     a->reuses_checked != b->reuses_checked;
     for (uint32_t i = 0; i < a->n_hazards && !wrong; i++) {
         const ovl_result_hazard *x = &a->hazards[i], *y = &b->hazards[i];
         wrong += !same_text(x->kind, y->kind) || !same_text(x->text, y->text) ||

@@ -18,7 +18,8 @@ typedef struct drawing {
     uint32_t number[RANKS_MAX];
     uint32_t position[RANKS_MAX];
     uint32_t count[STAGES_MAX];
-    bool sized; /* some buffers have bytes of their own on each rank */
+    ovl_id held[STAGES_MAX][BUFFERS]; /* that the operations to come use */
+    bool sized;                       /* some buffers have bytes of their own on each rank */
     bool varied, buffers;
 } drawing;
 
@@ -65,7 +66,8 @@ static void finish_op(drawing *d, uint32_t stage)
         ovl_add_after(&d->b, stage, n - 1 - draw(d, OVL_MIN(n, 12)));
     }
     for (uint32_t i = draw(d, 3); i > 0 && d->buffers; i--) {
-        ovl_add_access(&d->b, stage, draw(d, BUFFERS), draw(d, 3) == 0);
+        ovl_id buffer = d->held[stage][draw(d, BUFFERS)];
+        ovl_add_access(&d->b, stage, buffer, draw(d, 3) == 0);
     }
 }
 
@@ -77,7 +79,7 @@ static void add_effect(drawing *d, uint32_t stage, bool collective)
         return;
     }
     ovl_effect effect = {.kind = collective ? OVL_SUM : kinds[draw(d, 5)],
-                         .buffer = draw(d, BUFFERS),
+                         .buffer = d->held[stage][draw(d, BUFFERS)],
                          .source = OVL_NONE,
                          .gradient = OVL_NONE,
                          .microbatch = draw(d, 2),
@@ -86,7 +88,7 @@ static void add_effect(drawing *d, uint32_t stage, bool collective)
         effect.gradient = ovl_name(&d->b, draw(d, 2) ? "g1" : "g2");
     }
     if (effect.kind == OVL_PACK) {
-        effect.source = draw(d, BUFFERS);
+        effect.source = d->held[stage][draw(d, BUFFERS)];
         effect.scale = draw(d, 2) ? 0.5 : 1;
     }
     ovl_add_effect(&d->b, stage, &effect);
@@ -372,15 +374,36 @@ static uint32_t draw_sizes(drawing *d, uint64_t bytes)
     return ovl_add_sizes(&d->b, sizes, d->n);
 }
 
+static void hold_buffer(drawing *d, uint32_t stage, uint32_t i)
+{
+    ovl_buffer buffer = {.name = named(d, "buffer"), .bytes = 2 + draw(d, 1 << 24)};
+    if (d->sized && draw(d, 4) == 0) {
+        buffer.sizes = draw_sizes(d, buffer.bytes);
+    }
+    d->held[stage][i] = ovl_add_buffer(&d->b, stage, &buffer);
+}
+
 static void add_buffers(drawing *d, uint32_t stage)
 {
     for (uint32_t i = 0; i < BUFFERS; i++) {
-        ovl_buffer buffer = {.name = named(d, "buffer"), .bytes = 2 + draw(d, 1 << 24)};
-        if (d->sized && draw(d, 4) == 0) {
-            buffer.sizes = draw_sizes(d, buffer.bytes);
-        }
-        ovl_add_buffer(&d->b, stage, &buffer);
+        hold_buffer(d, stage, i);
     }
+}
+
+/* Now and then a buffer makes room for another, of which the operations that follow may know
+ * nothing. Drawn aside. */
+static void replace_buffers(drawing *d)
+{
+    uint64_t rest = d->random;
+    d->random = rest * UINT64_C(6364136223846793005) + 5;
+    for (uint32_t s = 0; s < d->stages; s++) {
+        if (draw(d, 8) == 0) {
+            uint32_t i = draw(d, BUFFERS);
+            ovl_free_buffer(&d->b, s, d->held[s][i]);
+            hold_buffer(d, s, i);
+        }
+    }
+    d->random = rest;
 }
 
 static void set_up(drawing *d)
@@ -437,6 +460,9 @@ ovl_program symmetric_program(const symmetric_options *options, ovl_arena *arena
         d.random = random;
         for (uint32_t i = 0; i < options->n_actions; i++) {
             add_action(&d);
+            if (d.buffers && options->n_repeats < 2) {
+                replace_buffers(&d);
+            }
         }
     }
     add_ranks(&d);

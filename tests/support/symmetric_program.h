@@ -14,7 +14,8 @@
 typedef struct symmetric_options {
     uint64_t seed;
     uint32_t n_actions;
-    bool buffers; /* operations read and write buffers, and gradients flow; races are likely */
+    bool buffers;       /* operations read and write buffers, and gradients flow; races are likely;
+                           without       repeats buffers are freed and others get their memory */
     uint32_t n_repeats; /* above 1: all actions so many times, alike each time */
 } symmetric_options;
 

@@ -125,7 +125,34 @@ static void a_vector_begins_near_its_owner(void)
     CHECK(owner.few[0] == 5 && owner.list.len == 0);
 }
 
+/* Whatever way it is taken and given back, the count comes back to where it was. */
+static void what_is_held_is_counted(void)
+{
+    uint64_t before = ovl_tally_now();
+    ovl_arena arena = {0};
+    OVL_VEC(int) list = {0}, small = {0};
+    int *part = OVL_NEW_ARRAY(&arena, int, 3 << 20);
+    part[0] = 1;
+    CHECK(ovl_tally_now() - before >= (12 << 20));
+    for (int i = 0; i < 1 << 17; i++) {
+        ovl_vec_push(&list, i);
+    }
+    CHECK(ovl_tally_now() - before >= (12 << 20) + (1 << 19));
+    ovl_vec_push(&small, 1);
+    int *kept = ovl_vec_freeze(&list, &arena), *few = ovl_vec_freeze(&small, &arena);
+    CHECK(kept[100] == 100 && few[0] == 1);
+    void *own = ovl_tally_take(10, 100);
+    CHECK(ovl_tally_now() - before >= (12 << 20) + (1 << 19) + 1000);
+    ovl_tally_give(own, 10, 100);
+    ovl_arena_free(&arena);
+    CHECK(ovl_tally_now() == before);
+    CHECK(ovl_tally_peak() - before >= (12 << 20) + (1 << 19) + 1000);
+    ovl_tally_from_here();
+    CHECK(ovl_tally_peak() == before);
+}
+
 static CU_TestInfo tests[] = {
+    {"what is held is counted", what_is_held_is_counted},
     {"memory is zeroed, aligned and stays where it is", memory_is_zeroed_aligned_and_stays},
     {"texts are copied and printed", texts_are_copied_and_printed},
     {"a vector grows and freezes", a_vector_grows_and_freezes},
