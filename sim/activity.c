@@ -18,7 +18,7 @@ static void run_alone(ovl_engine *e, uint32_t activity)
     ovl_activity *a = &e->activities.data[activity];
     if (a->cap == 1) {
         a->slot = OVL_NONE;
-        ovl_clock_add(e, OVL_CLOCK_TIME, activity);
+        ovl_clock_add_to_time(e, activity);
         return;
     }
     a->slot = ovl_share_reserve(&e->share);

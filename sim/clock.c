@@ -144,7 +144,8 @@ static inline void keep_limit(ovl_engine *e, ovl_activity *a, ovl_limit limit, b
     }
 }
 
-/* Time under the present bound up to now, and what of it was not work. `last`: it ends. */
+/* Time under the present bound up to now, and what of it was not work. `last`: it ends, so all of
+ * its work is done. */
 static inline void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a, bool last)
 {
     if (e->options->step_only) {
@@ -153,7 +154,7 @@ static inline void settle(ovl_engine *e, const ovl_clock *c, ovl_activity *a, bo
     if (c->bound != OVL_BOUND_FREE && e->now > a->bound_since) {
         uint32_t bound = c->bound == OVL_BOUND_CAP ? a->cap_bound : c->bound;
         ovl_time time = e->now - a->bound_since,
-                 done = ovl_work_done(a, ovl_clock_value(c, e->now));
+                 done = last ? a->total : ovl_work_done(a, ovl_clock_value(c, e->now));
         keep_limit(e, a, (ovl_limit){a->op, bound, time, time - (done - a->bound_done)}, last);
         a->bound_done = done;
     } else if (e->now > a->bound_since) {
@@ -228,48 +229,60 @@ static void insert_due(ovl_clock *c, ovl_due due)
         c->first = 0;
     }
     ovl_vec_push(&c->dues, due);
-    uint32_t at = c->dues.len - 1;
-    for (; at > c->first && c->dues.data[at - 1].due > due.due; at--) {
-        c->dues.data[at] = c->dues.data[at - 1];
+    ovl_due *dues = c->dues.data;
+    uint32_t at = c->dues.len - 1, first = c->first;
+    for (; at > first && dues[at - 1].due > due.due; at--) {
+        dues[at] = dues[at - 1];
     }
-    c->dues.data[at] = due;
-    if (at == c->first) {
+    dues[at] = due;
+    if (at == first) {
         c->first_due = due.due;
     }
+}
+
+/* It is measured by a clock that shows `value`; gives what that shows when it ends. */
+static inline ovl_work begin_at(ovl_engine *e, ovl_activity *a, uint32_t clock, ovl_work value)
+{
+    a->clock = clock;
+    a->bound_since = e->now;
+    if (e->options->segments) {
+        e->bounds.data[a - e->activities.data].since = e->now;
+    }
+    a->bound_done = ovl_work_done(a, 0);
+    a->begin += value;
+    return a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT);
+}
+
+void ovl_clock_add_to_time(ovl_engine *e, uint32_t activity)
+{
+    const ovl_work whole = (ovl_work)1 << OVL_WORK_SHIFT;
+    ovl_activity *a = &e->activities.data[activity];
+    ovl_work due = begin_at(e, a, OVL_CLOCK_TIME, (ovl_work)e->now << OVL_WORK_SHIFT);
+    ovl_time end = (ovl_time)((due + whole - 1) >> OVL_WORK_SHIFT);
+    ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
 }
 
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity)
 {
     ovl_clock *c = &e->clocks.data[clock];
     ovl_activity *a = &e->activities.data[activity];
-    a->clock = clock;
-    a->bound_since = e->now;
-    if (e->options->segments) {
-        e->bounds.data[activity].since = e->now;
-    }
-    a->bound_done = ovl_work_done(a, 0);
-    a->begin += ovl_clock_value(c, e->now);
-    ovl_work due = a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT);
-    if (clock == OVL_CLOCK_TIME) {
-        ovl_time end = (ovl_time)((due + c->rate - 1) >> OVL_WORK_SHIFT);
-        ovl_engine_at(e, OVL_HANDLE_ACTIVITY(e, activity), end, a->op);
-    } else {
-        insert_due(c, (ovl_due){.due = due, .activity = activity, .op = a->op});
-        touch(e, clock, c);
-    }
+    ovl_work due = begin_at(e, a, clock, ovl_clock_value(c, e->now));
+    insert_due(c, (ovl_due){.due = due, .activity = activity, .op = a->op});
+    touch(e, clock, c);
 }
 
 static void take_due(ovl_clock *c, uint32_t activity)
 {
+    ovl_due *dues = c->dues.data;
     uint32_t at = c->first;
-    while (c->dues.data[at].activity != activity) {
+    while (dues[at].activity != activity) {
         at++;
     }
     for (; at > c->first; at--) {
-        c->dues.data[at] = c->dues.data[at - 1];
+        dues[at] = dues[at - 1];
     }
     if (++c->first < c->dues.len) {
-        c->first_due = c->dues.data[c->first].due;
+        c->first_due = dues[c->first].due;
     } else {
         c->first = c->dues.len = 0;
         c->first_due = OVL_NO_DUE;
@@ -282,14 +295,11 @@ static inline void take_off(ovl_engine *e, uint32_t activity, bool last)
     ovl_activity *a = &e->activities.data[activity];
     uint32_t clock = a->clock;
     ovl_clock *c = &e->clocks.data[clock];
-    if (c->bound != OVL_BOUND_FREE) {
-        settle(e, c, a, last);
-    }
     if (e->options->segments) {
         keep_segment(e, c, a);
     }
-    if (clock == OVL_CLOCK_TIME) {
-        return;
+    if (c->bound != OVL_BOUND_FREE) {
+        settle(e, c, a, last);
     }
     take_due(c, activity);
     if (is_empty(c) || (c->queued && c->key_time == e->now && c->key_op == a->op)) {
@@ -299,12 +309,22 @@ static inline void take_off(ovl_engine *e, uint32_t activity, bool last)
     }
 }
 
+/* Nothing bounds those on the clock that is time, and it has no queue. */
+static void take_off_time(ovl_engine *e, const ovl_activity *a)
+{
+    if (e->options->segments) {
+        keep_segment(e, &e->clocks.data[OVL_CLOCK_TIME], a);
+    }
+}
+
 void ovl_clock_remove(ovl_engine *e, uint32_t activity)
 {
-    take_off(e, activity, false);
     ovl_activity *a = &e->activities.data[activity];
     if (a->clock == OVL_CLOCK_TIME) {
+        take_off_time(e, a);
         ovl_heap_remove(&e->heap, OVL_HANDLE_ACTIVITY(e, activity));
+    } else {
+        take_off(e, activity, false);
     }
     a->begin -= ovl_clock_value(&e->clocks.data[a->clock], e->now);
     a->clock = OVL_NONE;
@@ -312,9 +332,14 @@ void ovl_clock_remove(ovl_engine *e, uint32_t activity)
 
 void ovl_clock_end(ovl_engine *e, uint32_t activity)
 {
-    take_off(e, activity, true);
-    if (e->activities.data[activity].n_kept) {
-        hand_over_limits(e, &e->activities.data[activity]);
+    ovl_activity *a = &e->activities.data[activity];
+    if (a->clock == OVL_CLOCK_TIME) {
+        take_off_time(e, a);
+    } else {
+        take_off(e, activity, true);
+    }
+    if (a->n_kept) {
+        hand_over_limits(e, a);
     }
 }
 

@@ -21,16 +21,6 @@ static double alone_rate(const ovl_resource_use *use, uint64_t capacity)
     return (double)capacity < wanted ? (double)capacity / wanted : 1;
 }
 
-static ovl_time lost_in(const degraded_list *list)
-{
-    double lost = 0;
-    for (uint32_t i = 0; i < list->len; i++) {
-        const ovl_degraded *d = &list->data[i];
-        lost += (1 - d->alone) * (double)(d->to - d->from);
-    }
-    return (ovl_time)(lost + 0.5);
-}
-
 /* The next change of the resource after a moment, `to` at most. */
 static ovl_time next_change(const ovl_program *p, ovl_id resource, ovl_time after, ovl_time to)
 {
@@ -43,7 +33,7 @@ static ovl_time next_change(const ovl_program *p, ovl_id resource, ovl_time afte
 }
 
 const ovl_degraded *ovl_degraded_find(const ovl_causes *c, const ovl_resource_use *use,
-                                      ovl_arena *arena, uint32_t *n, ovl_time *lost)
+                                      ovl_arena *arena, uint32_t *n)
 {
     const ovl_program *p = c->program;
     uint64_t nominal = ovl_used_capacity(p, use->resource);
@@ -57,7 +47,29 @@ const ovl_degraded *ovl_degraded_find(const ovl_causes *c, const ovl_resource_us
             add(&list, &piece);
         }
     }
-    *lost = lost_in(&list);
     *n = list.len;
     return ovl_vec_freeze(&list, arena);
+}
+
+/* Due to the resource having less, while it held the activity at this rate. */
+static double lost_in(const ovl_bound_on *bound, const ovl_held *held)
+{
+    double lost = 0;
+    for (uint32_t i = 0; i < bound->n_degraded; i++) {
+        const ovl_degraded *d = &bound->degraded[i];
+        ovl_time from = OVL_MAX(d->from, held->from), to = OVL_MIN(d->to, held->to);
+        lost += from < to ? (1 - OVL_MAX(d->alone, held->rate)) * (double)(to - from) : 0;
+    }
+    return lost;
+}
+
+ovl_time ovl_degraded_part(const ovl_bound_on *bound, const ovl_held_list *held)
+{
+    double lost = 0, degraded = 0;
+    for (uint32_t i = 0; i < held->len && bound->n_degraded; i++) {
+        const ovl_held *h = &held->data[i];
+        lost += (1 - h->rate) * (double)(h->to - h->from);
+        degraded += lost_in(bound, h);
+    }
+    return lost > 0 ? (ovl_time)((double)bound->lost * (degraded / lost) + 0.5) : 0;
 }

@@ -14,12 +14,15 @@
 #define OVL_SIM_DEGRADED_H
 
 #include "sim/explain.h"
-#include "sim/uses.h"
+#include "sim/held.h"
 
 /* When a use met a resource that had less, in order of time, touching pieces of one capacity made
- * one; *n of them, in `arena`. *lost: what is due to that in all, if nothing else held the
- * activity back further. */
+ * one; *n of them, in `arena`. */
 const ovl_degraded *ovl_degraded_find(const ovl_causes *causes, const ovl_resource_use *use,
-                                      ovl_arena *arena, uint32_t *n, ovl_time *lost);
+                                      ovl_arena *arena, uint32_t *n);
+
+/* What of the loss to a bound is due to that, by when the bound held. Where another one bound alike
+ * meanwhile, the run tells the loss of one of them: each part of it is told in proportion. */
+ovl_time ovl_degraded_part(const ovl_bound_on *bound, const ovl_held_list *held);
 
 #endif

@@ -23,10 +23,9 @@
 __extension__ typedef __int128 ovl_wide;
 __extension__ typedef unsigned __int128 ovl_uwide;
 
-/* high * 2^64 + low, in units of 2^-127. */
+/* (high * 2^64 + middle) * 2^64 + low, in units of 2^-127. */
 typedef struct ovl_pull {
-    ovl_wide high;
-    uint64_t low;
+    uint64_t low, middle, high;
 } ovl_pull;
 
 /* A weight as mantissa * 2^(shift - 127). */
@@ -46,26 +45,43 @@ static inline ovl_exact_weight ovl_exact_of_weight(double weight)
 static inline ovl_pull ovl_pull_of(ovl_exact_weight w, uint64_t demand)
 {
     ovl_uwide product = (ovl_uwide)w.mantissa * demand;
-    if (w.shift >= 64) {
-        return (ovl_pull){(ovl_wide)(product << (w.shift - 64)), 0};
-    }
     uint64_t low = (uint64_t)product, high = (uint64_t)(product >> 64);
+    if (w.shift >= 64) {
+        product <<= w.shift - 64;
+        return (ovl_pull){0, (uint64_t)product, (uint64_t)(product >> 64)};
+    }
     uint64_t out_of_low = (low >> 1) >> (63 - w.shift); /* no shift by 64 */
     uint64_t out_of_high = (high >> 1) >> (63 - w.shift);
-    ovl_uwide above = (ovl_uwide)out_of_high << 64 | high << w.shift | out_of_low;
-    return (ovl_pull){(ovl_wide)above, low << w.shift};
+    return (ovl_pull){low << w.shift, high << w.shift | out_of_low, out_of_high};
+}
+
+/* That of so many. */
+static inline ovl_pull ovl_pull_times(ovl_pull one, uint32_t count)
+{
+    if (count == 1) {
+        return one;
+    }
+    ovl_uwide low = (ovl_uwide)one.low * count;
+    ovl_uwide middle = (ovl_uwide)one.middle * count + (uint64_t)(low >> 64);
+    return (ovl_pull){(uint64_t)low, (uint64_t)middle, one.high * count + (uint64_t)(middle >> 64)};
+}
+
+static inline ovl_uwide ovl_pull_above(ovl_pull p)
+{
+    return (ovl_uwide)p.high << 64 | p.middle;
 }
 
 static inline void ovl_pull_add(ovl_pull *sum, ovl_pull p)
 {
-    sum->low += p.low;
-    sum->high += p.high + (sum->low < p.low);
+    uint64_t low = sum->low + p.low;
+    ovl_uwide above = ovl_pull_above(*sum) + ovl_pull_above(p) + (low < p.low);
+    *sum = (ovl_pull){low, (uint64_t)above, (uint64_t)(above >> 64)};
 }
 
 static inline void ovl_pull_take(ovl_pull *sum, ovl_pull p)
 {
-    sum->high -= p.high + (sum->low < p.low);
-    sum->low -= p.low;
+    ovl_uwide above = ovl_pull_above(*sum) - ovl_pull_above(p) - (sum->low < p.low);
+    *sum = (ovl_pull){sum->low - p.low, (uint64_t)above, (uint64_t)(above >> 64)};
 }
 
 /* To the nearest double but for a last place or two; much faster than the general conversion. Not
@@ -77,7 +93,8 @@ static inline double ovl_wide_value(ovl_wide wide)
 
 static inline double ovl_pull_value(ovl_pull sum)
 {
-    return ovl_wide_value(sum.high) * 0x1p-63 + (double)(int64_t)(sum.low >> 1) * 0x1p-126;
+    return ovl_wide_value((ovl_wide)ovl_pull_above(sum)) * 0x1p-63 +
+           (double)(int64_t)(sum.low >> 1) * 0x1p-126;
 }
 
 /* A rate that can be summed exactly: above 0, and cut to a multiple of 2^-63. */
@@ -119,11 +136,16 @@ static inline void ovl_left_change(ovl_wide *left, uint64_t from, uint64_t to, u
     *left += (int64_t)(from - to) * (ovl_wide)demand;
 }
 
-/* The level at which what is left is used up; rounding may have used a little more than there was.
- */
+/* What is left; rounding may have used a little more than there was. */
+static inline double ovl_left_value(ovl_wide left)
+{
+    return left > 0 ? ovl_wide_value(left) * 0x1p-63 : 0;
+}
+
+/* The level at which what is left is used up. */
 static inline double ovl_exact_level(ovl_wide left, ovl_pull pull)
 {
-    return left > 0 ? ovl_wide_value(left) * 0x1p-63 / ovl_pull_value(pull) : 0;
+    return left > 0 ? ovl_left_value(left) / ovl_pull_value(pull) : 0;
 }
 
 /* The same where all of a capacity is left: to the bit, for so ovl_wide_value takes it apart. */

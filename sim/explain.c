@@ -14,6 +14,7 @@ typedef struct explaining {
     const ovl_timeline *t;
     ovl_arena *arena;
     ovl_resource_uses uses; /* of resources that held somebody back */
+    ovl_held_list held;     /* when the bound that is looked at did, where that matters */
     OVL_VEC(ovl_explained) list;
     OVL_VEC(ovl_bound_on) bounds;
 } explaining;
@@ -47,20 +48,6 @@ static void collect_uses(explaining *e)
     ovl_arena_free(&scratch);
 }
 
-static uint32_t first_use(const explaining *e, ovl_id resource)
-{
-    uint32_t low = 0, high = e->uses.len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (e->uses.data[middle].resource < resource) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 static bool among(const ovl_id *names, uint32_t n, ovl_id name)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -80,7 +67,7 @@ typedef struct names_beside {
 static void add_beside(const explaining *e, ovl_id resource, uint32_t op, ovl_time from,
                        ovl_time to, names_beside *list)
 {
-    for (uint32_t i = first_use(e, resource);
+    for (uint32_t i = ovl_uses_first(&e->uses, resource);
          i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from < to;
          i++) {
         const ovl_resource_use *u = &e->uses.data[i];
@@ -97,7 +84,7 @@ static const char *beside(explaining *e, ovl_id resource, uint32_t op)
 {
     names_beside list = {.n = 0};
     const char *text = "";
-    for (uint32_t i = first_use(e, resource);
+    for (uint32_t i = ovl_uses_first(&e->uses, resource);
          i < e->uses.len && e->uses.data[i].resource == resource; i++) {
         const ovl_resource_use *u = &e->uses.data[i];
         if (u->op == op) {
@@ -124,80 +111,58 @@ static int by_lost(const void *x, const void *y)
     return strcmp(a->name, b->name);
 }
 
+static void find_held(explaining *e, ovl_id resource, uint32_t carrier)
+{
+    e->held.len = 0;
+    if (e->by_name || e->p->n_changes) {
+        ovl_held_find(e->c, &e->uses, resource, carrier, &e->held);
+    }
+}
+
 /* What of the loss is due to faults of the resource, in every phase that uses it. Somebody who was
  * alone lost nothing else. */
 static void find_degraded(explaining *e, ovl_id resource, uint32_t carrier, ovl_bound_on *bound)
 {
     OVL_VEC(ovl_degraded) list = {0};
-    for (uint32_t i = first_use(e, resource);
+    for (uint32_t i = ovl_uses_first(&e->uses, resource);
          i < e->uses.len && e->uses.data[i].resource == resource && e->p->n_changes; i++) {
-        uint32_t n = 0;
-        ovl_time lost = 0;
-        const ovl_degraded *of_use =
-            e->uses.data[i].op == carrier
-                ? ovl_degraded_find(e->c, &e->uses.data[i], e->arena, &n, &lost)
-                : NULL;
-        for (uint32_t k = 0; k < n; k++) {
-            ovl_vec_push(&list, of_use[k]);
+        if (e->uses.data[i].op == carrier) {
+            uint32_t n;
+            const ovl_degraded *of_use = ovl_degraded_find(e->c, &e->uses.data[i], e->arena, &n);
+            for (uint32_t k = 0; k < n; k++) {
+                ovl_vec_push(&list, of_use[k]);
+            }
         }
-        bound->lost_degraded += lost;
     }
-    bool alone = list.len > 0 && !bound->beside;
-    bound->lost_degraded = alone ? bound->lost : OVL_MIN(bound->lost_degraded, bound->lost);
     bound->n_degraded = list.len;
     bound->degraded = ovl_vec_freeze(&list, e->arena);
+    bound->lost_degraded = bound->beside ? ovl_degraded_part(bound, &e->held) : bound->lost;
 }
 
 /* --- What else was full --- */
 
-static double rate_at(const ovl_timeline *t, uint32_t op, ovl_time at)
-{
-    for (uint32_t i = ovl_first_segment(t, op); i < t->n_segments && t->segments[i].op == op; i++) {
-        if (t->segments[i].from <= at && at < t->segments[i].to) {
-            return t->segments[i].rate;
-        }
-    }
-    return 1;
-}
-
-/* A moment at which it was slowest; OVL_NEVER: it never was slow. */
-static ovl_time slowest(const ovl_timeline *t, uint32_t op)
+/* A moment at which it was slowest while one bound held it; OVL_NEVER: there is none. */
+static ovl_time slowest(const explaining *e)
 {
     ovl_time at = OVL_NEVER;
     double least = 1;
-    for (uint32_t i = ovl_first_segment(t, op); i < t->n_segments && t->segments[i].op == op; i++) {
-        if (t->segments[i].rate < least && t->segments[i].to > t->segments[i].from) {
-            least = t->segments[i].rate;
-            at = t->segments[i].from;
+    for (uint32_t i = 0; i < e->held.len; i++) {
+        if (e->held.data[i].rate < least) {
+            least = e->held.data[i].rate;
+            at = e->held.data[i].from;
         }
     }
     return at;
 }
 
-/* Whether the operation used the resource at that moment, and no more of it was left. */
-static bool was_full(const explaining *e, ovl_id resource, uint32_t carrier, ovl_time at)
-{
-    double moved = 0;
-    bool used = false;
-    for (uint32_t i = first_use(e, resource);
-         i < e->uses.len && e->uses.data[i].resource == resource && e->uses.data[i].from <= at;
-         i++) {
-        const ovl_resource_use *u = &e->uses.data[i];
-        if (at < u->to) {
-            moved += (double)u->rate * rate_at(e->t, u->op, at);
-            used |= u->op == carrier;
-        }
-    }
-    return used && moved >= (double)ovl_used_capacity_at(e->p, resource, at) * (1 - 1e-9);
-}
-
 static const char *full_too(explaining *e, uint32_t op, uint32_t carrier, ovl_id bound)
 {
     const ovl_id *ports = &e->p->rank_ports[e->p->ranks[e->c->rank_of[op]].first_port];
-    ovl_time at = slowest(e->t, carrier);
+    ovl_time at = slowest(e);
     const char *text = NULL;
     for (uint32_t i = 0; i < e->p->n_ports && at != OVL_NEVER; i++) {
-        if (ports[i] != OVL_NONE && ports[i] != bound && was_full(e, ports[i], carrier, at)) {
+        if (ports[i] != OVL_NONE && ports[i] != bound &&
+            ovl_held_full(e->c, &e->uses, ports[i], carrier, at)) {
             text =
                 ovl_arena_printf(e->arena, "%s%s%s %" PRIu32, text ? text : "", text ? ", " : "",
                                  ovl_used_name(e->p, ports[i]), ovl_used_instance(e->p, ports[i]));
@@ -221,6 +186,7 @@ static void find_bounds(explaining *e, uint32_t op, ovl_explained *out)
         if (resource != OVL_NONE) {
             bound.instance = ovl_used_instance(e->p, resource);
             bound.beside = beside(e, resource, carrier);
+            find_held(e, resource, carrier);
             find_degraded(e, resource, carrier, &bound);
             bound.full_too = e->by_name && l->lost > 0 ? full_too(e, op, carrier, resource) : NULL;
         }
@@ -385,6 +351,7 @@ const ovl_explained *ovl_explain(ovl_causes *causes, const ovl_classes *classes,
         qsort(e.list.data, e.list.len, sizeof *e.list.data, by_most_lost);
     }
     ovl_vec_free(&e.uses);
+    ovl_vec_free(&e.held);
     ovl_vec_free(&e.bounds);
     *n = e.list.len;
     return ovl_vec_freeze(&e.list, arena);

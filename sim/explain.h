@@ -32,8 +32,9 @@ typedef struct ovl_bound_on {
     ovl_time time, lost;
     const char *beside;           /* "b, c and 2 more"; NULL for a factor */
     const char *full_too;         /* "nic.in 0": other resources of the rank that it uses and that
-                                     were full when it was slowest: where several bind alike, the
-                                     loss is told of one. NULL: none, or not asked for by name */
+                                     were full when this bound made it slowest: where several
+                                     bind alike, the loss is told of one. NULL: none, or not
+                                     asked for by name */
     const ovl_degraded *degraded; /* by time; of `lost` so much is due to that, the rest to those
                                      beside (degraded.h) */
     uint32_t n_degraded;

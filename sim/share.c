@@ -227,7 +227,7 @@ static uint32_t make_class(ovl_share *share, uint64_t hash, double cap, double w
 
 /* --- Joining and leaving --- */
 
-static inline void make_dirty(ovl_share *share, uint32_t slot)
+static void make_dirty(ovl_share *share, uint32_t slot)
 {
     ovl_share_class *c = &share->classes.data[slot];
     if (!c->dirty) {
@@ -319,6 +319,9 @@ static void change_state(ovl_share *share, ovl_share_resource *r, uint8_t state)
         c->shared += (uint32_t)more * r->line.data[k].spread;
         note_state(share, c, r);
         c->limited = c->limited && !own;
+        if (c->shared == 0) {
+            make_dirty(share, r->line.data[k].slot);
+        }
         note_moves(share, r->line.data[k].slot);
     }
 }
@@ -340,14 +343,20 @@ static void count_first_in(ovl_share *share, uint32_t slot)
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_enter(share, slot, &c->uses[i]);
         if (ovl_share_couples(&share->resources[c->uses[i].resource])) {
-            c->shared += c->uses[i].spread;
+            c->shared += ovl_share_spread(&c->uses[i]);
             c->coupled |= use_bit(i);
         }
     }
 }
 
-/* So many more. A class that a resource concerns alone is dirty itself; others hear of it by the
- * resource. */
+/* Is it their business if the class demands another amount? So it is where it shares resources and
+ * is not solved with everybody it reaches; else it is dirty itself. */
+static inline bool others_know(const ovl_share_class *c)
+{
+    return c->shared > 0 && !c->is_long;
+}
+
+/* So many more. */
 static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
 {
     ovl_share_class *c = &share->classes.data[slot];
@@ -357,7 +366,6 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
         count_first_in(share, slot);
     }
     c->limited = false;
-    make_dirty(share, slot);
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
         r->demand += count * c->uses[i].rate;
@@ -365,6 +373,9 @@ static void count_in(ovl_share *share, uint32_t slot, uint32_t count)
         if (ovl_share_couples(r)) {
             ovl_share_move(share, slot, &c->uses[i]);
         }
+    }
+    if (!others_know(c)) {
+        make_dirty(share, slot);
     }
 }
 
@@ -390,8 +401,6 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
     c->limited = false;
     if (last) {
         count_last_out(share, slot);
-    } else {
-        make_dirty(share, slot);
     }
     for (uint32_t i = 0; i < c->n_uses; i++) {
         ovl_share_resource *r = &share->resources[c->uses[i].resource];
@@ -403,6 +412,9 @@ static void count_out(ovl_share *share, uint32_t slot, uint32_t count)
         }
         r->demand -= count * c->uses[i].rate;
         update_state(share, r);
+    }
+    if (!last && !others_know(c)) {
+        make_dirty(share, slot);
     }
 }
 

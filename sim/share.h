@@ -62,17 +62,18 @@ typedef struct ovl_share_class {
     double weight, cap_level;             /* cap / weight */
     ovl_use *uses;                        /* owned by the solver, re-used with the slot */
     uint32_t n_uses;
-    uint32_t bound;         /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
-    uint32_t follows;       /* the resource whose level gives its rate, or OVL_NONE */
-    uint32_t count;         /* activities; a class without any is kept for those to come */
-    uint32_t shared;        /* contended resources it shares with other classes */
-    uint32_t born;          /* which class of this slot it is */
-    uint16_t coupled;       /* of its first uses those that it shares, one bit each */
-    uint16_t owned;         /* of its first uses those that bound it alone, one bit each */
-    bool dirty;             /* in the list of those whose rate may be out of date */
-    bool limited;           /* `limit` is up to date */
-    bool known;             /* in the table, by its uses, weight and cap */
-    bool tied;              /* several resources that it shares are full at one level */
+    uint32_t bound;   /* solved: a resource, OVL_BOUND_CAP or OVL_BOUND_NONE */
+    uint32_t follows; /* the resource whose level gives its rate, or OVL_NONE */
+    uint32_t count;   /* activities; a class without any is kept for those to come */
+    uint32_t shared;  /* contended resources it shares with other classes: of those that are folded
+                         into one as many as fit tell 0, 1 and many apart */
+    uint32_t born;    /* which class of this slot it is */
+    uint16_t coupled; /* of its first uses those that it shares, one bit each */
+    uint16_t owned;   /* of its first uses those that bound it alone, one bit each */
+    bool dirty;       /* in the list of those whose rate may be out of date */
+    bool limited;     /* `limit` is up to date */
+    bool known;       /* in the table, by its uses, weight and cap */
+    bool tied;        /* several resources that it shares are full at one level */
     ovl_exact_weight exact; /* of `weight` */
     double cap;
     struct ovl_share_limit limit; /* what bounds it besides resources it shares */
@@ -84,24 +85,25 @@ typedef struct ovl_share_class {
     bool settled;  /* scratch of a solve */
 } ovl_share_class;
 
+/* A user's limit is only known but for some last places; it is bounded by the resource. */
+#define OVL_BOUND_ROUGH (UINT32_MAX - 2)
+
 /* A class in the line of a resource: a cache line. */
 typedef struct ovl_share_user {
-    double level;      /* up to where it goes for reasons of its own */
-    uint64_t rate;     /* the rate there, in units of 2^-63 */
-    uint64_t demand;   /* count * unit, as it is counted in the sums of the line */
-    uint64_t unit;     /* bytes/s of one activity */
-    uint64_t mantissa; /* with `shift`: the weight of its class (ovl_exact_weight) */
-    uint32_t shift;
+    double level;   /* up to where it goes for reasons of its own */
+    uint64_t rate;  /* the rate there, in units of 2^-63 */
+    uint64_t unit;  /* bytes/s of one activity */
+    ovl_pull pull;  /* of one activity */
+    uint32_t count; /* activities, as they are counted in the sums of the line */
     uint32_t slot;
-    uint32_t spread; /* ovl_use */
-    uint32_t bound;  /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
-                        another resource that it shares and stays as it is */
-    bool bounded;    /* by this resource */
-    bool crossing;   /* it shares other resources, too */
-    bool is_long;    /* it uses very many resources */
-    bool moved;      /* put here since the last solve */
-    bool rough;      /* `level` is right but for some last places; neither `rate` nor `bound` are
-                        known. It is bounded by this resource */
+    uint32_t bound; /* why: a resource of its own, OVL_BOUND_CAP, OVL_BOUND_NONE: it is bounded by
+                       another resource that it shares and stays as it is; or OVL_BOUND_ROUGH,
+                       where its rate is not known either */
+    bool bounded;   /* by this resource */
+    bool crossing;  /* it shares other resources, too */
+    bool moved;     /* put here since the last solve */
+    unsigned is_long : 1; /* it uses very many resources */
+    unsigned spread : 7;  /* ovl_use, as far as it matters */
 } ovl_share_user;
 
 /* A class whose place in a line may be another, and where it stood, perhaps. */
@@ -124,7 +126,8 @@ typedef struct ovl_share_resource {
      * others, `open_crossing` how many of these share other resources, too. */
     _Alignas(OVL_CACHE_LINE) ovl_wide left;
     ovl_pull open_pull;
-    double level; /* solved: those who follow it run at weight * level */
+    double left_value; /* of `left` */
+    double level;      /* solved: those who follow it run at weight * level */
     uint32_t limited;
     uint32_t open_crossing;
     OVL_VEC(ovl_share_user) line;

@@ -16,9 +16,21 @@
 
 /* --- Sums --- */
 
-static ovl_pull pull_of(const ovl_share_user *u)
+static inline ovl_pull pull_of(const ovl_share_user *u)
 {
-    return ovl_share_pull(u, u->demand);
+    return ovl_pull_times(u->pull, u->count);
+}
+
+static inline uint64_t demand_of(const ovl_share_user *u)
+{
+    return u->count * u->unit;
+}
+
+/* After a change of the sums. */
+static double level_of(ovl_share_resource *r)
+{
+    r->left_value = ovl_left_value(r->left);
+    return ovl_share_full_level(r);
 }
 
 /* Whoever stands there is to be told. */
@@ -34,7 +46,7 @@ static void limit_next(ovl_share_resource *r)
     const ovl_share_user *u = &r->line.data[r->limited++];
     look_at(r, r->limited - 1, r->limited);
     r->open_crossing -= u->crossing;
-    ovl_left_take(&r->left, u->rate, u->demand);
+    ovl_left_take(&r->left, u->rate, demand_of(u));
     ovl_pull_take(&r->open_pull, pull_of(u));
 }
 
@@ -44,7 +56,7 @@ static void open_last(ovl_share_resource *r)
     const ovl_share_user *u = &r->line.data[--r->limited];
     look_at(r, r->limited, r->limited + 1);
     r->open_crossing += u->crossing;
-    ovl_left_put(&r->left, u->rate, u->demand);
+    ovl_left_put(&r->left, u->rate, demand_of(u));
     ovl_pull_add(&r->open_pull, pull_of(u));
 }
 
@@ -95,12 +107,11 @@ void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use)
     use->at = r->line.len;
     ovl_vec_push(&r->line, (ovl_share_user){.level = (double)INFINITY,
                                             .unit = use->rate,
-                                            .mantissa = c->exact.mantissa,
-                                            .shift = c->exact.shift,
+                                            .pull = ovl_pull_of(c->exact, use->rate),
                                             .slot = slot,
                                             .bound = OVL_BOUND_CAP,
-                                            .spread = use->spread,
-                                            .is_long = c->is_long});
+                                            .is_long = c->is_long,
+                                            .spread = ovl_share_spread(use) & 127});
     r->n_long += c->is_long;
 }
 
@@ -116,7 +127,8 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
     }
     const ovl_share_user *u = &r->line.data[at];
     if (at < r->limited) {
-        ovl_left_put(&r->left, u->rate, u->demand);
+        ovl_left_put(&r->left, u->rate, demand_of(u));
+        r->left_value = ovl_left_value(r->left);
         r->limited--;
     } else {
         ovl_pull_take(&r->open_pull, pull_of(u));
@@ -146,11 +158,10 @@ static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share
     }
     u->level = limit->level;
     u->bound = limit->bound;
-    u->demand = c->count * u->unit;
+    u->count = c->count;
     u->bounded = c->bound == resource;
     u->crossing = c->shared > 1;
     u->moved = true;
-    u->rough = false;
     if (stays) {
         double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
         if (level <= u->level) {
@@ -220,7 +231,8 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
 {
     ovl_share_resource *r = &share->resources[resource];
     ovl_share_user *u = &r->line.data[at];
-    uint64_t rate = u->rate, demand = u->demand;
+    uint64_t rate = u->rate, demand = demand_of(u);
+    uint32_t count = u->count;
     bool was = at < r->limited, crossing = u->crossing;
     find_own_limit(share, resource, u);
     at = slide(r, at);
@@ -232,13 +244,13 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
         ovl_left_put(&r->left, rate, demand);
     }
     if (is) {
-        ovl_left_take(&r->left, u->rate, u->demand);
+        ovl_left_take(&r->left, u->rate, demand_of(u));
     }
-    uint64_t pulled = was ? 0 : demand, pulls = is ? 0 : u->demand;
+    uint32_t pulled = was ? 0 : count, pulls = is ? 0 : u->count;
     if (pulled > pulls) {
-        ovl_pull_take(&r->open_pull, ovl_share_pull(u, pulled - pulls));
+        ovl_pull_take(&r->open_pull, ovl_pull_times(u->pull, pulled - pulls));
     } else if (pulls > pulled) {
-        ovl_pull_add(&r->open_pull, ovl_share_pull(u, pulls - pulled));
+        ovl_pull_add(&r->open_pull, ovl_pull_times(u->pull, pulls - pulled));
     }
 }
 
@@ -251,7 +263,7 @@ static inline bool shift(const ovl_share *share, uint32_t slot, ovl_use *use)
     const ovl_share_class *c = &share->classes.data[slot];
     uint32_t at = use->at = ovl_share_place(r, slot, use->at);
     ovl_share_user *u = &r->line.data[at];
-    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->demand != c->count * u->unit ||
+    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->count != c->count ||
         c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
         return false;
     }
@@ -262,7 +274,7 @@ static inline bool shift(const ovl_share *share, uint32_t slot, ovl_use *use)
         return false;
     }
     uint64_t units = ovl_rate_units(rate);
-    ovl_left_change(&r->left, u->rate, units, u->demand);
+    ovl_left_change(&r->left, u->rate, units, demand_of(u));
     u->level = level;
     u->rate = units;
     return true;
@@ -277,7 +289,7 @@ void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use)
         ovl_share_move(share, slot, use);
         return;
     }
-    double level = ovl_share_full_level(r);
+    double level = level_of(r);
     if (!ovl_share_border_stands(r, level)) {
         ovl_share_touch(share, resource);
         return;
@@ -294,7 +306,6 @@ static void find_rough_limit(ovl_share *share, ovl_share_user *u)
     u->level = limit->level;
     u->bound = limit->bound;
     u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
-    u->rough = false;
 }
 
 /* Puts those whom a loose resource bounds in order, who moved last: they get their places then. */
@@ -304,12 +315,12 @@ static void tighten(ovl_share *share, ovl_share_resource *r)
     for (uint32_t i = 0; i < r->moved.len; i++) {
         uint32_t at = ovl_share_place(r, r->moved.data[i].slot, r->moved.data[i].at);
         if (at < r->line.len && at >= r->limited) {
-            line[at].rough = false;
+            line[at].bound = OVL_BOUND_CAP;
             line[at].level = (double)INFINITY;
         }
     }
     for (uint32_t i = r->limited; i < r->line.len; i++) {
-        if (line[i].rough) {
+        if (line[i].bound == OVL_BOUND_ROUGH) {
             find_rough_limit(share, &line[i]);
         }
     }
@@ -395,21 +406,22 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *full)
     if (r->limited == r->line.len) {
         open_last(r);
     }
-    double level = ovl_share_full_level(r);
-    if (ovl_share_border_stands(r, level)) {
+    double level = level_of(r);
+    if (ovl_share_border_stands(r, level) && !r->n_long) {
         *full = level;
         return true;
     }
     while (r->limited > 0 && r->line.data[r->limited - 1].level * OVL_SHARE_CLEARLY >= level) {
         open_last(r);
-        level = ovl_share_full_level(r);
+        level = level_of(r);
     }
     while (r->limited < r->line.len && is_limited(&r->line.data[r->limited], level)) {
         const ovl_share_user *u = &r->line.data[r->limited];
         tie |= u->bound == OVL_BOUND_NONE && level <= u->level * OVL_SHARE_TIE;
         limit_next(r);
-        level = r->limited < r->line.len ? ovl_share_full_level(r) : (double)INFINITY;
+        level = r->limited < r->line.len ? level_of(r) : (double)INFINITY;
     }
+    r->left_value = ovl_left_value(r->left);
     *full = level;
     return !tie && can_tell(r, level);
 }

@@ -21,6 +21,12 @@
 /* Levels further apart than this are in the same order whatever was rounded. */
 #define OVL_SHARE_CLEARLY (1 + 0x1p-42)
 
+/* How many resources a use stands for, as far as it matters. */
+static inline uint32_t ovl_share_spread(const ovl_use *use)
+{
+    return OVL_MIN(use->spread, 127);
+}
+
 static inline bool ovl_share_couples(const ovl_share_resource *r)
 {
     return r->state == OVL_SHARE_COUPLES;
@@ -113,11 +119,6 @@ static inline uint32_t ovl_share_bound_at(const ovl_share_class *c, uint32_t bou
 
 /* --- share_line.c: who uses a resource, in order of own limits --- */
 
-static inline ovl_pull ovl_share_pull(const ovl_share_user *u, uint64_t demand)
-{
-    return ovl_pull_of((ovl_exact_weight){u->mantissa, u->shift}, demand);
-}
-
 /* Is the class bounded by another resource that it shares? */
 static inline bool ovl_share_elsewhere(const ovl_share *share, const ovl_share_class *c,
                                        uint32_t resource)
@@ -126,10 +127,10 @@ static inline bool ovl_share_elsewhere(const ovl_share *share, const ovl_share_c
            ovl_share_couples(&share->resources[c->bound]);
 }
 
-/* The level at which the resource is full, as its sums are. */
+/* The level at which the resource is full, as its sums are. `left_value` holds. */
 static inline double ovl_share_full_level(const ovl_share_resource *r)
 {
-    return ovl_exact_level(r->left, r->open_pull);
+    return r->left_value / ovl_pull_value(r->open_pull);
 }
 
 /* Which of those who do not meet their own limits is the next to do so. */
@@ -143,8 +144,7 @@ static inline bool ovl_share_border_stands(const ovl_share_resource *r, double l
 {
     const ovl_share_user *line = r->line.data;
     return r->limited < r->line.len && line[ovl_share_next(r)].level > level * OVL_SHARE_CLEARLY &&
-           (r->limited == 0 || line[r->limited - 1].level * OVL_SHARE_CLEARLY < level) &&
-           !r->n_long;
+           (r->limited == 0 || line[r->limited - 1].level * OVL_SHARE_CLEARLY < level);
 }
 
 /* A class enters the line, or leaves it. */

@@ -19,10 +19,15 @@
 void ovl_share_find_least(ovl_share_resource *r)
 {
     const ovl_share_user *line = r->line.data;
-    r->least = r->limited;
-    for (uint32_t i = r->limited + 1; i < r->line.len; i++) {
-        r->least = line[i].level < line[r->least].level ? i : r->least;
+    uint32_t least = r->limited, len = r->line.len;
+    double level = (double)INFINITY;
+    for (uint32_t i = r->limited; i < len; i++) {
+        if (line[i].level < level) {
+            level = line[i].level;
+            least = i;
+        }
     }
+    r->least = least;
 }
 
 /* ovl_share_find_limit but for some last places. */
@@ -37,83 +42,104 @@ static inline double rough_limit(const ovl_share *share, const ovl_share_class *
     return level;
 }
 
-static inline void find_level(ovl_share *share, const ovl_share_class *c, ovl_share_user *u)
+static double exact_limit(ovl_share *share, ovl_share_user *u)
 {
-    u->rough = !u->crossing;
-    if (u->rough) {
-        u->level = rough_limit(share, c);
-        return;
-    }
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
-    u->level = limit->level;
+    const ovl_share_class *c = &share->classes.data[u->slot];
     u->bound = limit->bound;
-    u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
+    u->rate = ovl_rate_units(ovl_share_limited_rate(c, limit->bound, limit->level));
+    return limit->level;
 }
 
-static inline void change_pull(ovl_share_resource *r, ovl_share_user *u, uint64_t demand)
+static inline void change_pull(ovl_share_resource *r, ovl_share_user *u, uint32_t count)
 {
-    if (demand > u->demand) {
-        ovl_pull_add(&r->open_pull, ovl_share_pull(u, demand - u->demand));
-    } else if (demand < u->demand) {
-        ovl_pull_take(&r->open_pull, ovl_share_pull(u, u->demand - demand));
+    if (count > u->count) {
+        ovl_pull_add(&r->open_pull, ovl_pull_times(u->pull, count - u->count));
+    } else if (count < u->count) {
+        ovl_pull_take(&r->open_pull, ovl_pull_times(u->pull, u->count - count));
     }
-    u->demand = demand;
+    u->count = count;
 }
 
-static inline void keep_least(ovl_share_resource *r, uint32_t at, double before)
+static inline void set_level(ovl_share_resource *r, uint32_t at, double level)
 {
-    double level = r->line.data[at].level;
+    ovl_share_user *line = r->line.data;
+    double before = line[at].level;
+    line[at].level = level;
+    if (!r->loose) {
+        r->loose = true;
+        r->least = r->limited;
+    }
     if (at != r->least) {
-        r->least = level < r->line.data[r->least].level ? at : r->least;
+        r->least = level < line[r->least].level ? at : r->least;
     } else if (level > before) {
         ovl_share_find_least(r);
     }
 }
 
-/* One of those whom it bounds demands another amount. False, with nothing changed, if it is not one
- * of them or stays as it is for the sake of another resource. */
-static inline bool move(ovl_share *share, uint32_t resource, uint32_t at)
+static OVL_COLD void change_crossing(ovl_share_resource *r, ovl_share_user *u, bool crossing)
+{
+    r->open_crossing += (uint32_t)crossing - (uint32_t)u->crossing;
+    u->crossing = crossing;
+}
+
+/* One of those whom it bounds has more activities or fewer. False, with nothing changed, if it is
+ * not one of them or stays as it is for the sake of another resource. */
+static inline bool move(ovl_share *share, uint32_t resource, uint32_t at, bool *news)
 {
     ovl_share_resource *r = &share->resources[resource];
     ovl_share_user *u = &r->line.data[at];
     const ovl_share_class *c = &share->classes.data[u->slot];
-    if (at < r->limited || ovl_share_elsewhere(share, c, resource)) {
+    bool crossing = c->shared > 1;
+    double level;
+    if (at < r->limited || (crossing && ovl_share_elsewhere(share, c, resource))) {
         return false;
     }
-    r->least = ovl_share_next(r);
-    r->loose = true;
-    double before = u->level;
-    r->open_crossing += (uint32_t)(c->shared > 1) - (uint32_t)u->crossing;
-    u->crossing = c->shared > 1;
-    change_pull(r, u, c->count * u->unit);
-    find_level(share, c, u);
-    keep_least(r, at, before);
-    u->moved = true;
+    if (u->crossing != crossing) {
+        change_crossing(r, u, crossing);
+    }
+    change_pull(r, u, c->count);
+    if (crossing) {
+        level = exact_limit(share, u);
+    } else {
+        level = rough_limit(share, c);
+        u->bound = OVL_BOUND_ROUGH;
+    }
+    set_level(r, at, level);
+    u->moved = crossing || c->follows != resource;
+    *news |= u->moved;
     return true;
 }
 
-static inline bool move_all(ovl_share *share, uint32_t resource)
+/* `news`: what somebody who moved does from now on is to be told. */
+static inline bool move_all(ovl_share *share, uint32_t resource, bool *news)
 {
     ovl_share_resource *r = &share->resources[resource];
     for (uint32_t i = 0; i < r->moved.len; i++) {
         ovl_share_moved *moved = &r->moved.data[i];
         uint32_t at = moved->at = ovl_share_place(r, moved->slot, moved->at);
-        if (at < r->line.len && !move(share, resource, at)) {
+        if (at < r->line.len && !move(share, resource, at, news)) {
             return false;
         }
     }
     return true;
 }
 
-/* One who moved is bounded by the resource, and others that it shares hear of it. */
-static inline void publish(ovl_share *share, uint32_t resource, ovl_share_user *u)
+/* Who moved is bounded by the resource, and others that it shares hear of it. */
+static void publish(ovl_share *share, uint32_t resource)
 {
-    ovl_share_follow(share, u->slot, resource);
-    if (u->crossing) {
-        ovl_share_move_on_others(share, u->slot, resource);
+    const ovl_share_resource *r = &share->resources[resource];
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        uint32_t at = r->moved.data[i].at;
+        if (at < r->line.len && r->line.data[at].moved) {
+            ovl_share_follow(share, r->line.data[at].slot, resource);
+            if (r->line.data[at].crossing) {
+                ovl_share_move_on_others(share, r->line.data[at].slot, resource);
+            }
+            r->line.data[at].bounded = true;
+            r->line.data[at].moved = false;
+        }
     }
-    u->bounded = true;
-    u->moved = false;
 }
 
 /* Those who share other resources, too, and did not move themselves hear of the level. */
@@ -137,14 +163,12 @@ static inline bool all_are_told(const ovl_share_resource *r)
 bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
-    if (r->stale || r->n_long || r->line.len > FEW || r->limited == r->line.len) {
-        return false;
-    }
-    if (!move_all(share, resource) || all_are_told(r)) {
+    bool news = false;
+    if (r->stale || r->n_long || r->line.len > FEW || !move_all(share, resource, &news)) {
         return false;
     }
     double level = ovl_share_full_level(r);
-    if (!ovl_share_border_stands(r, level)) {
+    if (!ovl_share_border_stands(r, level) || all_are_told(r)) {
         return false;
     }
     bool tells = r->open_crossing && r->level != level;
@@ -152,11 +176,8 @@ bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
     if (tells) {
         tell_level(share, resource);
     }
-    for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = r->moved.data[i].at;
-        if (at < r->line.len) {
-            publish(share, resource, &r->line.data[at]);
-        }
+    if (news) {
+        publish(share, resource);
     }
     r->moved.len = 0;
     share->solves++;

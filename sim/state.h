@@ -413,8 +413,10 @@ static inline void ovl_clock_reserve(ovl_engine *e, uint32_t slot)
     }
 }
 
-/* An activity is measured by a clock from now on; what it did before counts. */
+/* An activity is measured by a clock from now on, by one with a queue or by that which is time;
+ * what it did before counts. */
 void ovl_clock_add(ovl_engine *e, uint32_t clock, uint32_t activity);
+void ovl_clock_add_to_time(ovl_engine *e, uint32_t activity);
 
 /* It no longer is. */
 void ovl_clock_remove(ovl_engine *e, uint32_t activity);

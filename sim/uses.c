@@ -311,3 +311,17 @@ void ovl_uses_sort(ovl_resource_uses *uses)
     }
     uses->len = n;
 }
+
+uint32_t ovl_uses_first(const ovl_resource_uses *uses, ovl_id resource)
+{
+    uint32_t low = 0, high = uses->len;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (uses->data[middle].resource < resource) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

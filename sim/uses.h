@@ -99,4 +99,7 @@ void ovl_use_load(const ovl_program *program, uint32_t rank, const ovl_op *op,
 /* Sorts by resource, beginning, operation, and makes members of one activity one. */
 void ovl_uses_sort(ovl_resource_uses *uses);
 
+/* Of uses so sorted, the first of a resource, or where it would be. */
+uint32_t ovl_uses_first(const ovl_resource_uses *uses, ovl_id resource);
+
 #endif

@@ -334,3 +334,18 @@ $ ovl explain scenarios/mesh/nic_sharing.yaml:earlier a --rank 0 --set 'hardware
       speed); 4 to those beside
 $ ovl explain scenarios/mesh/nic_sharing.yaml:earlier c --rank 2 --set 'hardware.faults=[{link: nic, ranks: [0-3], bandwidth: 25 GB/s, from: 7 ms}]' --json | grep '"bound"'
         {"bound": "nic.out", "instance": 1, "time_s": 0.006000000000, "lost_s": 0.003000000000, "full_too": "nic.in 1", "lost_to_faults_s": 0.003000000000, "lost_to_sharing_s": 0.000000000000, "degraded": [{"from_s": 0.007000000000, "to_s": 0.013000000000, "capacity_Bps": 25000000000, "alone_rate": 0.5}]}
+$ printf '# Two resources hold a back, one after the other: each is charged for its own time.\nhardware:\n  links: {nv: {bandwidth: 100 GB/s}}\n  collectives:\n    - {op: all_gather, via: [nv], beta: 200 GB/s}\n    - {op: send_recv, via: [nv], beta: 100 GB/s}\n  faults: [{link: nv, bandwidth: 50 GB/s}]\nworkload:\n  ranks: 3\n  groups: {p: [0, 1], q: [0, 2]}\n  ops:\n    - {collective: a, op: all_gather, group: p, bytes: 400 MB, ranks: [0, 1]}\n    - {send: s, group: q, to: "1", ranks: [0], bytes: 100 MB, stream: x}\n    - {recv: r, group: q, from: "0", ranks: [2], bytes: 100 MB, stream: x}\n    - {send: t, group: q, to: "0", ranks: [2], bytes: 100 MB, stream: x}\n    - {recv: u, group: q, from: "1", ranks: [0], bytes: 100 MB, stream: x}\n' > $T/two.yaml
+$ ovl explain $T/two.yaml a --rank 0 | tail -n 7
+  8 ms = 2 transfer alone + 3 lost to nv.in + 3 lost to nv.out
+  held back by nv.in 0 for 4 ms, beside u
+    of the 3 ms lost 2 to hardware.faults, which left it 50 GB/s from 0 to 8 ms (alone 0.5 of its
+      speed); 1 to those beside
+  held back by nv.out 0 for 4 ms, beside s
+    of the 3 ms lost 2 to hardware.faults, which left it 50 GB/s from 0 to 8 ms (alone 0.5 of its
+      speed); 1 to those beside
+$ ovl explain $T/two.yaml a --rank 0 --set 'hardware.faults=[{link: nv, bandwidth: 50 GB/s, until: 4 ms}]' | tail -n 5
+    of the 3 ms lost 2 to hardware.faults, which left it 50 GB/s from 0 to 4 ms (alone 0.5 of its
+      speed); 1 to those beside
+  held back by nv.in 0 for 2 ms, beside u
+    of the 1 ms lost 0 to hardware.faults, which left it 50 GB/s from 0 to 4 ms (alone 0.5 of its
+      speed); 1 to those beside
