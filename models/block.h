@@ -103,6 +103,9 @@ uint64_t ovl_head_activations(const ovl_block_shape *shape);
  * recomputation: what model FLOP/s utilisation counts. */
 double ovl_model_flops(const ovl_block_shape *shape);
 
+/* Of these, those of the attention: as many times more as a sequence is longer. */
+double ovl_model_attention(const ovl_block_shape *shape);
+
 /* What the three kinds of layers are made of; all in `arena`. */
 const ovl_inner *ovl_block_inner(const ovl_block_shape *shape, ovl_arena *arena);
 const ovl_inner *ovl_embedding_inner(const ovl_block_shape *shape, ovl_arena *arena);

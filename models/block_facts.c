@@ -71,6 +71,8 @@ static void find_useful(ovl_lowering *l, const ovl_block_shape *shape, ovl_lower
     double tokens = (double)shape->tokens * (double)shape->cp;
     lowered->useful = (ovl_useful){
         .flops = ovl_model_flops(shape) * (double)m / (double)stages,
+        .attention = ovl_model_attention(shape) * (double)m / (double)stages,
+        .sequence = (uint64_t)s->workload.model.sequence,
         .tokens = (uint64_t)(microbatches * tokens + 0.5),
         .ranks = l->n_ranks,
     };

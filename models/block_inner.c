@@ -514,3 +514,9 @@ double ovl_model_flops(const ovl_block_shape *s)
     return 3 * (attend * layers + mlp * dense + routed * (layers - dense) +
                 ovl_block_product(&b, &head, 1, 0).flops);
 }
+
+double ovl_model_attention(const ovl_block_shape *s)
+{
+    building b = {.s = s, .arena = NULL};
+    return 3 * attention(&b, 1, 1).flops * (double)s->model->layers;
+}

@@ -172,10 +172,26 @@ static double flops_of(const ovl_result *r)
     return r->useful.flops * r->useful.ranks;
 }
 
+static bool alike(double x, double y)
+{
+    return fabs(x - y) <= 1e-3 * x;
+}
+
+/* Whether two steps of as many tokens are of one model, on sequences of other lengths: with these
+ * its attention grows, the rest of it takes as many FLOPs. */
+static bool other_sequences(const ovl_result *a, const ovl_result *b)
+{
+    const ovl_useful *x = &a->useful, *y = &b->useful;
+    double of_x = x->attention * x->ranks, of_y = y->attention * y->ranks;
+    return x->sequence && y->sequence && x->sequence != y->sequence && x->tokens == y->tokens &&
+           alike(flops_of(a) - of_x, flops_of(b) - of_y) &&
+           alike(of_x / (double)x->sequence, of_y / (double)y->sequence);
+}
+
 static bool other_model(const ovl_result *a, const ovl_result *b)
 {
     double x = flops_of(a), y = flops_of(b);
-    return x > 0 && y > 0 && fabs(x - y) > 1e-3 * x;
+    return x > 0 && y > 0 && !alike(x, y) && !other_sequences(a, b);
 }
 
 ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b)
@@ -188,8 +204,8 @@ ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b)
     }
     wide per_a = (wide)x->tokens * (wide)ovl_result_microbatches(b);
     wide per_b = (wide)y->tokens * (wide)ovl_result_microbatches(a);
-    bool alike = other && (!known || per_a == per_b);
-    return alike ? OVL_UNIT_MICROBATCH : known ? OVL_UNIT_TOKENS : OVL_UNIT_STEP;
+    bool equal = other && (!known || per_a == per_b);
+    return equal ? OVL_UNIT_MICROBATCH : known ? OVL_UNIT_TOKENS : OVL_UNIT_STEP;
 }
 
 bool ovl_other_work(const ovl_result *a, const ovl_result *b)
@@ -250,6 +266,19 @@ static const char *fit_sentence(const ovl_comparison *c, ovl_arena *arena)
     return ovl_arena_printf(arena, "%s: it %s the memory of its GPU; the step would be %s",
                             ovl_verdict_name(c->verdict),
                             b_fits ? "fits, as the other does not," : "does not fit", step);
+}
+
+/* As many tokens in longer sequences are the same work, of more FLOPs. */
+static const char *with_sequences(const ovl_comparison *c, const char *sentence, ovl_arena *arena)
+{
+    if (!other_sequences(c->a, c->b)) {
+        return sentence;
+    }
+    return ovl_arena_printf(arena,
+                            "%s; b trains on as many tokens in sequences of %" PRIu64
+                            " instead of %" PRIu64 ", %.4g PFLOP instead of %.4g",
+                            sentence, c->b->useful.sequence, c->a->useful.sequence,
+                            flops_of(c->b) / 1e15, flops_of(c->a) / 1e15);
 }
 
 /* The step does not count what retries of the allocator take. */
@@ -317,7 +346,7 @@ static const char *verdict_sentence(const ovl_comparison *c, ovl_arena *arena)
     if (a_fits != b_fits && ovl_other_work(c->a, c->b)) {
         text = ovl_arena_printf(arena, "%s, of other work: %s", text, work_text(c, arena));
     }
-    return with_retries(c, text, arena);
+    return with_retries(c, with_sequences(c, text, arena), arena);
 }
 
 /* --- Efficiency --- */

@@ -43,7 +43,8 @@ typedef enum ovl_unit {
 
 /* Steps of other work do not compare, but what a unit of it takes does. Example: 512 microbatches
  * in 21.8 s are better than 32 in 1.64 s. Where tokens are known, steps of as many do the same
- * work, in whatever microbatches, if the model takes as many FLOPs for them (to 0.1 %). */
+ * work, in whatever microbatches, if the model takes as many FLOPs for them (to 0.1 %), or more for
+ * its attention alone, as sequences are longer. */
 ovl_unit ovl_unit_of(const ovl_result *a, const ovl_result *b);
 bool ovl_other_work(const ovl_result *a, const ovl_result *b);
 

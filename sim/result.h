@@ -316,10 +316,12 @@ typedef struct ovl_result_stats {
 /* What a step is for, where the caller knows: FLOPs that the model itself needs (without what is
  * computed again), the mean over all GPUs, and tokens that all of them train on together. */
 typedef struct ovl_useful {
-    double flops;    /* of a GPU; 0: not known */
-    double peak;     /* FLOP/s of a GPU, the mean of all; 0: not known */
-    bool mixed;      /* GPUs have different peaks */
-    uint64_t tokens; /* of a step, over ... */
+    double flops;      /* of a GPU; 0: not known */
+    double attention;  /* of these those that grow with the length of sequences */
+    uint64_t sequence; /* that length, in tokens */
+    double peak;       /* FLOP/s of a GPU, the mean of all; 0: not known */
+    bool mixed;        /* GPUs have different peaks */
+    uint64_t tokens;   /* of a step, over ... */
     uint32_t ranks;
 } ovl_useful;
 

@@ -6,12 +6,17 @@
 
 #include <stdlib.h>
 
+typedef struct carrier {
+    uint32_t rank, op;
+} carrier;
+
 typedef struct unfolding {
     const ovl_program *p, *whole;
     const ovl_fold *fold;
     const ovl_timeline *t;
     ovl_arena *arena;
     uint32_t *member_at, *member; /* by class: its ranks, ascending */
+    carrier *carriers;            /* room for one of each rank */
 } unfolding;
 
 static void list_members(unfolding *u, ovl_arena *scratch)
@@ -19,6 +24,7 @@ static void list_members(unfolding *u, ovl_arena *scratch)
     uint32_t n = u->whole->n_ranks;
     u->member_at = OVL_NEW_ARRAY(scratch, uint32_t, u->p->n_ranks + 2);
     u->member = OVL_NEW_ARRAY(scratch, uint32_t, n);
+    u->carriers = OVL_NEW_ARRAY(scratch, carrier, n);
     for (uint32_t i = 0; i < u->p->n_ranks; i++) {
         u->member_at[i + 2] = u->member_at[i + 1] + u->fold->count[i];
     }
@@ -40,19 +46,19 @@ static const ovl_time *expand(const unfolding *u, const ovl_time *times)
     return all;
 }
 
-/* Calls visit for each operation of the whole that `op` stands for and that carries what it says of
- * an activity: of a collective only the one at the first place. */
-static void each_carrier(const unfolding *u, uint32_t op, void *context,
-                         void (*visit)(const unfolding *, uint32_t rank, uint32_t op, void *))
+/* Lists as u->carriers the operations of the whole that `op` stands for and that carry what it says
+ * of an activity: of a collective only the one at the first place. Gives how many. */
+static uint32_t list_carriers(const unfolding *u, uint32_t op)
 {
-    uint32_t of = ovl_op_rank(u->p, op), local = op - u->p->ranks[of].first_op;
+    uint32_t of = ovl_op_rank(u->p, op), local = op - u->p->ranks[of].first_op, n = 0;
     const ovl_op *o = ovl_code_op(&u->p->codes[u->p->ranks[of].code], local);
     for (uint32_t i = u->member_at[of]; i < u->member_at[of + 1]; i++) {
         uint32_t rank = u->member[i];
         if (o->kind != OVL_COLLECTIVE || ovl_rank_place(u->whole, rank, o->comm) == 0) {
-            visit(u, rank, u->whole->ranks[rank].first_op + local, context);
+            u->carriers[n++] = (carrier){rank, u->whole->ranks[rank].first_op + local};
         }
     }
+    return n;
 }
 
 /* --- What held operations back --- */
@@ -89,34 +95,18 @@ static uint32_t loaded_together(const unfolding *u, const ovl_comm *comm, const 
 
 /* Of several resources of one class that an activity loads all bound it alike: the lowest is told.
  */
-static uint32_t bound_of(const unfolding *u, uint32_t rank, uint32_t op, uint32_t class)
+static uint32_t bound_of(const unfolding *u, const carrier *c, uint32_t class)
 {
-    const ovl_op *o = ovl_op_of(u->whole, op);
-    const ovl_cost *cost = ovl_op_cost(u->whole, rank, o);
+    const ovl_op *o = ovl_op_of(u->whole, c->op);
+    const ovl_cost *cost = ovl_op_cost(u->whole, c->rank, o);
     const ovl_cost_kind *kind = ovl_kind_of(u->whole, cost);
     if (o->kind == OVL_COLLECTIVE) {
-        return loaded_together(u, ovl_rank_comm(u->whole, rank, o->comm), cost, class);
+        return loaded_together(u, ovl_rank_comm(u->whole, c->rank, o->comm), cost, class);
     }
-    uint32_t lowest = loaded(u, rank, kind->first_demand, kind->n_demands, class, OVL_NONE);
+    uint32_t lowest = loaded(u, c->rank, kind->first_demand, kind->n_demands, class, OVL_NONE);
     return o->kind != OVL_SEND ? lowest
-                               : loaded(u, ovl_op_rank(u->whole, u->whole->partner[op]),
+                               : loaded(u, ovl_op_rank(u->whole, u->whole->partner[c->op]),
                                         kind->first_peer, kind->n_peer, class, lowest);
-}
-
-typedef struct limits {
-    OVL_VEC(ovl_limit) list;
-    ovl_limit limit;
-} limits;
-
-static void add_limit(const unfolding *u, uint32_t rank, uint32_t op, void *context)
-{
-    limits *l = context;
-    ovl_limit limit = l->limit;
-    limit.op = op;
-    if (limit.bound < u->p->n_resources) {
-        limit.bound = bound_of(u, rank, op, limit.bound);
-    }
-    ovl_vec_push(&l->list, limit);
 }
 
 static int compare_limits(const void *a, const void *b)
@@ -130,33 +120,24 @@ static int compare_limits(const void *a, const void *b)
 
 static void expand_limits(const unfolding *u, ovl_timeline *whole)
 {
-    limits l = {0};
+    OVL_VEC(ovl_limit) list = {0};
     for (uint32_t i = 0; i < u->t->n_limits; i++) {
-        l.limit = u->t->limits[i];
-        each_carrier(u, l.limit.op, &l, add_limit);
+        ovl_limit limit = u->t->limits[i];
+        uint32_t n = list_carriers(u, limit.op), class = limit.bound;
+        for (uint32_t k = 0; k < n; k++) {
+            limit.op = u->carriers[k].op;
+            limit.bound = class < u->p->n_resources ? bound_of(u, &u->carriers[k], class) : class;
+            ovl_vec_push(&list, limit);
+        }
     }
-    if (l.list.len) {
-        qsort(l.list.data, l.list.len, sizeof *l.list.data, compare_limits);
+    if (list.len) {
+        qsort(list.data, list.len, sizeof *list.data, compare_limits);
     }
-    whole->n_limits = l.list.len;
-    whole->limits = ovl_vec_freeze(&l.list, u->arena);
+    whole->n_limits = list.len;
+    whole->limits = ovl_vec_freeze(&list, u->arena);
 }
 
 /* --- Rates --- */
-
-typedef struct segments {
-    OVL_VEC(ovl_segment) list;
-    ovl_segment segment;
-} segments;
-
-static void add_segment(const unfolding *u, uint32_t rank, uint32_t op, void *context)
-{
-    (void)u;
-    (void)rank;
-    segments *s = context;
-    s->segment.op = op;
-    ovl_vec_push(&s->list, s->segment);
-}
 
 static int compare_segments(const void *a, const void *b)
 {
@@ -169,46 +150,40 @@ static int compare_segments(const void *a, const void *b)
 
 static void expand_segments(const unfolding *u, ovl_timeline *whole)
 {
-    segments s = {0};
+    OVL_VEC(ovl_segment) list = {0};
     for (uint32_t i = 0; i < u->t->n_segments; i++) {
-        s.segment = u->t->segments[i];
-        each_carrier(u, s.segment.op, &s, add_segment);
+        ovl_segment segment = u->t->segments[i];
+        uint32_t n = list_carriers(u, segment.op);
+        for (uint32_t k = 0; k < n; k++) {
+            segment.op = u->carriers[k].op;
+            ovl_vec_push(&list, segment);
+        }
     }
-    if (s.list.len) {
-        qsort(s.list.data, s.list.len, sizeof *s.list.data, compare_segments);
+    if (list.len) {
+        qsort(list.data, list.len, sizeof *list.data, compare_segments);
     }
-    whole->n_segments = s.list.len;
-    whole->segments = ovl_vec_freeze(&s.list, u->arena);
+    whole->n_segments = list.len;
+    whole->segments = ovl_vec_freeze(&list, u->arena);
 }
 
 /* --- Phases --- */
 
-typedef struct phase_ends {
-    OVL_VEC(ovl_phase_end) list;
-    ovl_phase_end end;
-} phase_ends;
-
-static void add_phase_end(const unfolding *u, uint32_t rank, uint32_t op, void *context)
-{
-    (void)u;
-    (void)rank;
-    phase_ends *s = context;
-    s->end.op = op;
-    ovl_vec_push(&s->list, s->end);
-}
-
 static void expand_phase_ends(const unfolding *u, ovl_timeline *whole)
 {
-    phase_ends s = {0};
+    OVL_VEC(ovl_phase_end) list = {0};
     for (uint32_t i = 0; i < u->t->n_phase_ends; i++) {
-        s.end = u->t->phase_ends[i];
-        each_carrier(u, s.end.op, &s, add_phase_end);
+        ovl_phase_end end = u->t->phase_ends[i];
+        uint32_t n = list_carriers(u, end.op);
+        for (uint32_t k = 0; k < n; k++) {
+            end.op = u->carriers[k].op;
+            ovl_vec_push(&list, end);
+        }
     }
-    if (s.list.len) {
-        qsort(s.list.data, s.list.len, sizeof *s.list.data, ovl_phase_end_order);
+    if (list.len) {
+        qsort(list.data, list.len, sizeof *list.data, ovl_phase_end_order);
     }
-    whole->n_phase_ends = s.list.len;
-    whole->phase_ends = ovl_vec_freeze(&s.list, u->arena);
+    whole->n_phase_ends = list.len;
+    whole->phase_ends = ovl_vec_freeze(&list, u->arena);
 }
 
 /* --- The rest --- */

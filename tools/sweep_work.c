@@ -40,23 +40,52 @@ static double over(double a, double b)
 
 #define OF_MODEL "workload.model."
 
-/* The axis that alone changes the sequence of the model, and nothing else of it but how many of
- * them a microbatch has; OVL_NONE: there is none. */
-static uint32_t sequence_axis(const ovl_axes *axes)
+/* What changes have to do with the model; a parameter may be any of its keys. */
+typedef struct touched {
+    bool sequence, more; /* more: than its sequence, and how many of them a microbatch has */
+} touched;
+
+static void touch(touched *t, const char *path)
+{
+    bool sequence = strcmp(path, OF_MODEL "sequence") == 0;
+    bool within = strncmp(path, OF_MODEL, strlen(OF_MODEL)) == 0 ||
+                  strncmp(path, "params.", strlen("params.")) == 0 ||
+                  strcmp(path, "workload.model") == 0 || strcmp(path, "workload") == 0;
+    t->sequence |= sequence;
+    t->more |= within && !sequence && strcmp(path, OF_MODEL "microbatch") != 0;
+}
+
+static void touch_by_variant(touched *t, const ovl_document *doc, const ovl_node *name)
+{
+    const ovl_node *changes =
+        name ? ovl_node_get(ovl_node_get(doc->root, "variants"), name->text) : NULL;
+    for (uint32_t i = 0; changes && changes->kind == OVL_NODE_MAP && i < changes->count; i++) {
+        touch(t, changes->pairs[i].key);
+    }
+}
+
+static touched touched_by(const ovl_sweep *s, const ovl_sweep_axis *axis)
+{
+    touched t = {0};
+    for (uint32_t k = 0; k < axis->n_keys; k++) {
+        const char *path = s->axes.keys[axis->first_key + k].path;
+        bool variant = strcmp(path, "variant") == 0;
+        for (uint32_t row = 0; variant && row < axis->n_rows; row++) {
+            touch_by_variant(&t, s->doc, axis->values[row * axis->n_keys + k]);
+        }
+        touch(&t, path);
+    }
+    return t;
+}
+
+/* The axis that alone changes the sequence of the model, and nothing more of it, be it by variants;
+ * OVL_NONE: there is none. */
+static uint32_t sequence_axis(const ovl_sweep *s)
 {
     uint32_t found = OVL_NONE;
-    for (uint32_t a = 0; a < axes->n_axes; a++) {
-        bool sequence = false, more = false;
-        const ovl_sweep_axis *axis = &axes->axes[a];
-        for (uint32_t k = axis->first_key; k < axis->first_key + axis->n_keys; k++) {
-            const char *path = axes->keys[k].path;
-            sequence |= strcmp(path, OF_MODEL "sequence") == 0;
-            more |=
-                strcmp(path, "variant") == 0 || (strncmp(path, OF_MODEL, strlen(OF_MODEL)) == 0 &&
-                                                 strcmp(path, OF_MODEL "sequence") != 0 &&
-                                                 strcmp(path, OF_MODEL "microbatch") != 0);
-        }
-        found = sequence && !more ? a : found;
+    for (uint32_t a = 0; a < s->axes.n_axes; a++) {
+        touched t = touched_by(s, &s->axes.axes[a]);
+        found = t.sequence && !t.more ? a : found;
     }
     return found;
 }
@@ -65,7 +94,7 @@ static uint32_t sequence_axis(const ovl_axes *axes)
  */
 static bool same_model(const ovl_sweep *s)
 {
-    uint32_t axis = sequence_axis(&s->axes), rows[OVL_KEYS_MAX];
+    uint32_t axis = sequence_axis(s), rows[OVL_KEYS_MAX];
     ovl_arena arena = {0};
     if (axis == OVL_NONE) {
         return false;

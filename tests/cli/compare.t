@@ -193,3 +193,17 @@ Best: none; neither the base nor a variant fits the memory of its GPU
 $ ovl compare scenarios/buckets/resnet18_ddp.yaml --set hardware.gpu.memory=120MiB | grep -A1 '^Best'
 Best: bucket_view, 33.7268 ms: as long as the base, which does not fit the memory of its GPU;
       startups 3 (base 3); live 89.18 MiB (base 133.8 MiB), allocated 89.18 MiB (base 133.8 MiB),
+? 0
+
+Sequences of another length are no other model: as many tokens of them are the same work.
+
+$ sed '/^variants:/,$d' scenarios/mesh/model_by_shape.yaml > $T/sequences.yaml; printf 'variants:\n  short: {workload.model.sequence: 4096, workload.model.microbatch: 2}\n  other: {workload.model.ffn_hidden: 18000}\n' >> $T/sequences.yaml
+$ ovl compare $T/sequences.yaml | sed -n 5,8p
+  variant step (ms)                        change (ms) allocated reserved hazards verdict
+  base    222.037 = 220.83 + 0.076 + 1.131                 5.925    6.148       0
+  short   213.93 = 212.724 + 0.075 + 1.131      -8.107     5.925    6.148       0 better
+  other   241.986 = 240.68 + 0.075 + 1.231     +19.949     6.344    6.566       0 better per FLOP
+$ ovl compare $T/sequences.yaml short | tail -n 3
+Verdict: better: the step is 8.10644 ms (3.7 %) shorter; most of it is compute, -6.48515 ms; b
+         trains on as many tokens in sequences of 4096 instead of 8192, 0.576 PFLOP instead of
+         0.6024

@@ -240,6 +240,9 @@ $T/both.json
 $ ovl run scenarios/calibration/planted.yaml --json | grep -m 2 -e '"hidden_comm_s' -e '"time_s": 0.0422'
     "time_s": 0.042298815067,
     "hidden_comm_s": 0.027479108572,
+? 0
+
+A link that degrades slows, too, what is alone on it: the report does not call all of that interference.
 
 $ ovl run scenarios/mesh/nic_sharing.yaml:degraded | grep -A 1 -e 'comm stretch  ' -e Price
   comm stretch      2   11.8  communication slowed by others or by a fault; no kernel runs

@@ -182,3 +182,16 @@ Idle time of all ranks by reason (ms)
 What each step of sequence buys, in time of a million tokens
   sequence      gain (ms)      live  allocated      peak  so it
   2048 -> 4096      5.678  +829 MiB   +829 MiB  +876 MiB  154.3 MiB for each ms
+? 0
+
+So it is where variants change the sequence; with another model among them FLOPs are compared.
+
+$ sed '/^variants:/,$d' scenarios/mesh/model_by_shape.yaml > $T/sequences.yaml; printf 'variants:\n  short: {workload.model.sequence: 4096, workload.model.microbatch: 2}\n  other: {workload.model.ffn_hidden: 18000}\n' >> $T/sequences.yaml
+$ ovl sweep $T/sequences.yaml --over variant=base,short | grep -A 2 ^Best
+Best: variant short: step 213.93 ms, peak 6.148 GiB
+
+Idle time of all ranks by reason (ms)
+$ ovl sweep $T/sequences.yaml --over variant=base,short,other | grep -A 2 ^Best
+Best: variant other: per_pflop 359.451 ms, peak 6.566 GiB; the points do the FLOPs of other models,
+      0.576 to 0.6732 PFLOP: what one PFLOP takes is compared, --objective step compares steps
+

@@ -463,9 +463,37 @@ static void tokens_are_the_work_where_they_are_known(void)
     ovl_arena_free(&arena);
 }
 
+/* As many tokens of one model, 8 x 20 TFLOP besides its attention, which takes 8 x 5 on sequences
+ * of 2048 and twice that on those of 4096: the same work, so the step decides, and what differs is
+ * said. Where the rest takes more, too, or the attention does not grow with them, the model is
+ * another one. */
+static void longer_sequences_are_no_other_model(void)
+{
+    ovl_arena arena = {0};
+    ovl_result base = whole, longer = split;
+    ovl_comparison c;
+    base.useful = (ovl_useful){
+        .flops = 25e12, .attention = 5e12, .sequence = 2048, .tokens = 8192, .ranks = 8};
+    longer.useful = (ovl_useful){
+        .flops = 30e12, .attention = 10e12, .sequence = 4096, .tokens = 8192, .ranks = 8};
+    CHECK_INT(ovl_unit_of(&base, &longer), OVL_UNIT_STEP);
+    ovl_compare(&base, &longer, &arena, &c);
+    CHECK_INT(c.verdict, OVL_BETTER);
+    CHECK_HAS(c.sentence, "better: the step is 4 ms (1.8 %) shorter");
+    CHECK_HAS(c.sentence, "; b trains on as many tokens in sequences of 4096 instead of 2048, 0.24 "
+                          "PFLOP instead of 0.2");
+    longer.useful.flops = 31e12;
+    CHECK_INT(ovl_unit_of(&base, &longer), OVL_UNIT_FLOPS);
+    longer.useful.flops = 40e12;
+    longer.useful.attention = 20e12;
+    CHECK_INT(ovl_unit_of(&base, &longer), OVL_UNIT_FLOPS);
+    ovl_arena_free(&arena);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
+        {"longer sequences are no other model", longer_sequences_are_no_other_model},
         {"work is counted in microbatches", work_is_counted_in_microbatches},
         {"a better split: the differences sum to -4 ms", a_better_split},
         {"the other way round is worse", the_other_way_round_is_worse},
