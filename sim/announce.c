@@ -72,7 +72,7 @@ static counts count_code(const ovl_program *p, const ovl_code *code)
         n.waits += op->kind == OVL_KERNEL && may_wait(code, i);
         n.comms += ovl_is_communication(op);
         n.copies += op->kind == OVL_COPY;
-        n.names += strlen(ovl_names_text(p->names, code->name[i]));
+        n.names += strlen(OVL_NAME(p->names, code->name[i]));
         n.loads += uses > 0;
         n.uses += last ? uses : 0;
     }
