@@ -71,7 +71,7 @@ static void join(ovl_engine *e, uint32_t activity, uint32_t slot)
 void ovl_engine_join(ovl_engine *e, uint32_t activity)
 {
     ovl_activity *a = &e->activities.data[activity];
-    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
+    const ovl_cost_kind *kind = ovl_activity_kind(e, a);
     bool demands =
         kind->n_demands + kind->n_peer > 0 && e->options->interference != OVL_INTERFERENCE_NONE;
     a->begin = -ovl_work_allowance(a->total);
@@ -153,20 +153,27 @@ static inline void await_fluid(ovl_activity *a)
     a->cap_bound = OVL_LIMIT_SMS;
 }
 
+static inline void enter_phase(ovl_activity *a, const ovl_cost *cost)
+{
+    a->cost = cost;
+    a->cost_kind = cost->kind;
+    a->goes_on = cost->then != 0;
+    a->total = cost->work;
+}
+
 uint32_t ovl_engine_add_activity(ovl_engine *e, uint32_t rank, uint32_t op, const ovl_op *o,
                                  const ovl_cost *cost)
 {
     if (e->spare.len == 0) {
         ovl_vec_push(&e->spare, e->activities.len);
         ovl_vec_push(&e->activities, (ovl_activity){0});
-        ovl_vec_push(&e->bounds, (ovl_bounds){{{0}}});
+        ovl_vec_push(&e->bounds, (ovl_bounds){.since = 0});
     }
     uint32_t activity = e->spare.data[--e->spare.len];
     ovl_activity *a = &e->activities.data[activity];
     e->n_activities++;
-    a->cost = cost;
+    enter_phase(a, cost);
     a->comm = NULL;
-    a->total = cost->work;
     a->op = op;
     a->rank = rank;
     a->count = e->p->fold ? e->p->fold->together[op] : 1;
@@ -227,8 +234,7 @@ static bool go_on(ovl_engine *e, uint32_t activity)
         leave(e, activity);
         await_fluid(a);
     }
-    a->cost = next;
-    a->total = next->work;
+    enter_phase(a, next);
     if (next->latency) {
         schedule_latency(e, activity);
     } else {
@@ -247,12 +253,12 @@ static void finish(ovl_engine *e, uint32_t activity)
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_COPY) {
         ovl_account(e, a->rank);
-        e->ranks[a->rank].copying[ovl_kind_of(e->p, a->cost)->engine]--;
+        e->ranks[a->rank].copying[ovl_activity_kind(e, a)->engine]--;
         ovl_copies_touch(e, a->rank);
         ovl_engine_complete(e, a->rank, a->op);
     } else if (a->kind == OVL_MARKER) {
         ovl_engine_complete(e, a->rank, a->op);
-    } else if (a->cost->then && go_on(e, activity)) {
+    } else if (a->goes_on && go_on(e, activity)) {
         return;
     } else {
         ovl_comm_end(e, activity);

@@ -10,6 +10,7 @@
 #include "sim/idle.h"
 #include "sim/memory.h"
 #include "sim/steps.h"
+#include "sim/sums.h"
 #include "sim/usage.h"
 #include "sim/worth.h"
 
@@ -326,8 +327,9 @@ static void merge_limits(limits *list)
     qsort(list->data, list->len, sizeof *list->data, compare_limit_names);
     for (uint32_t i = 0; i < list->len; i++) {
         if (n && compare_limit_names(&list->data[n - 1], &list->data[i]) == 0) {
-            list->data[n - 1].time += list->data[i].time;
-            list->data[n - 1].lost += list->data[i].lost;
+            ovl_result_limit *sum = &list->data[n - 1];
+            sum->time = ovl_sum_add(sum->time, list->data[i].time);
+            sum->lost = ovl_sum_add(sum->lost, list->data[i].lost);
         } else {
             list->data[n++] = list->data[i];
         }

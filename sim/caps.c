@@ -97,7 +97,7 @@ static pressure pressure_on(ovl_engine *e, uint32_t rank, const ovl_cost_kind *k
 
 static const ovl_cost_kind *kind_of(const ovl_engine *e, uint32_t activity)
 {
-    return ovl_kind_of(e->p, e->activities.data[activity].cost);
+    return ovl_activity_kind(e, &e->activities.data[activity]);
 }
 
 static uint64_t sms_wanted_by_all(const ovl_engine *e, uint32_t rank)
@@ -173,7 +173,7 @@ bool ovl_caps_measured(ovl_engine *e, uint32_t rank, const ovl_activity *collect
     const ovl_rank_state *s = &e->ranks[rank];
     for (uint32_t i = 0; i < s->kernels.len; i++) {
         const ovl_pair *pair =
-            pair_of(e, kind_of(e, s->kernels.data[i]), ovl_kind_of(e->p, collective->cost));
+            pair_of(e, kind_of(e, s->kernels.data[i]), ovl_activity_kind(e, collective));
         if (!pair || !(pair->kernel_factor > 0)) {
             return false;
         }

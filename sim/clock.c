@@ -196,7 +196,7 @@ void ovl_clock_set_bound(ovl_engine *e, uint32_t clock, uint32_t bound)
 
 static void keep_segment(ovl_engine *e, const ovl_clock *c, const ovl_activity *a)
 {
-    ovl_time from = OVL_MAX(a->since, c->since);
+    ovl_time from = OVL_MAX(e->bounds.data[a - e->activities.data].since, c->since);
     if (e->now > from) {
         ovl_vec_push(&e->segments, (ovl_segment){a->op, from, e->now, (double)c->rate * 0x1p-63});
     }
@@ -244,7 +244,10 @@ static void insert_due(ovl_clock *c, ovl_due due)
 static inline ovl_work begin_at(ovl_engine *e, ovl_activity *a, uint32_t clock, ovl_work value)
 {
     a->clock = clock;
-    a->since = a->bound_since = e->now;
+    a->bound_since = e->now;
+    if (e->options->segments) {
+        e->bounds.data[a - e->activities.data].since = e->now;
+    }
     a->bound_done = ovl_work_done(a, 0);
     a->begin += value;
     return a->begin + ((ovl_work)a->total << OVL_WORK_SHIFT);

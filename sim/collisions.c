@@ -4,6 +4,7 @@
  */
 #include "sim/alike.h"
 #include "sim/meetings.h"
+#include "sim/sums.h"
 
 #include <stdlib.h>
 
@@ -105,8 +106,8 @@ static void share_out(ovl_time lost, const side *of, uint32_t n, bool own, ovl_t
     }
     for (uint32_t i = 0; i < n; i++) {
         ovl_load weight = own ? of[i].rank_weight : of[i].weight;
-        ovl_time part = (ovl_time)((double)lost * ((double)weight / (double)all) + 0.5);
-        parts[i] = OVL_MIN(part, left);
+        double part = (double)lost * ((double)weight / (double)all) + 0.5;
+        parts[i] = part < 0x1p63 ? OVL_MIN((ovl_time)part, left) : left;
         left -= parts[i];
     }
     parts[largest] += left;
@@ -130,11 +131,28 @@ static void add_to_resource(const making *k, const ovl_loss *loss)
     for (uint32_t i = 0; i < k->n_lines; i++) {
         ovl_result_resource *line = &k->lines[i];
         if (line->sms == sms && strcmp(line->name, name) == 0) {
-            line->lost += loss->rank;
-            line->lost_all += loss->all;
-            line->alone += loss->alone_rank;
-            line->alone_all += loss->alone_all;
+            line->lost = ovl_sum_add(line->lost, loss->rank);
+            line->lost_all = ovl_sum_add(line->lost_all, loss->all);
+            line->alone = ovl_sum_add(line->alone, loss->alone_rank);
+            line->alone_all = ovl_sum_add(line->alone_all, loss->alone_all);
         }
+    }
+}
+
+static ovl_time beside(ovl_time lost, ovl_time alone)
+{
+    return lost == OVL_NEVER ? OVL_NEVER : lost - alone;
+}
+
+/* Each part of a loss too long to be counted is so, too. */
+static void add_parts(const making *k, const side *of, uint32_t n, bool all, ovl_time lost)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ovl_result_collision *row = &k->rows[of[i].row];
+        ovl_time *to = all            ? of[i].second ? &row->all_b : &row->all_a
+                       : of[i].second ? &row->lost_b
+                                      : &row->lost_a;
+        *to = ovl_sum_add(*to, lost == OVL_NEVER ? OVL_NEVER : k->parts[i]);
     }
 }
 
@@ -146,15 +164,11 @@ static void share_loss(const making *k, ovl_loss loss, const side *of, uint32_t 
     }
     add_to_resource(k, &loss);
     for (int all = 0; all < 2 && n > 0; all++) {
-        share_out(all ? loss.all - loss.alone_all : loss.rank - loss.alone_rank, of, n,
-                  !all && has_own_weights(of, n), k->parts);
-        for (uint32_t i = 0; i < n; i++) {
-            ovl_result_collision *row = &k->rows[of[i].row];
-            ovl_time *to = all            ? of[i].second ? &row->all_b : &row->all_a
-                           : of[i].second ? &row->lost_b
-                                          : &row->lost_a;
-            *to += k->parts[i];
+        ovl_time lost = all ? beside(loss.all, loss.alone_all) : beside(loss.rank, loss.alone_rank);
+        if (lost != OVL_NEVER) {
+            share_out(lost, of, n, !all && has_own_weights(of, n), k->parts);
         }
+        add_parts(k, of, n, all, lost);
     }
 }
 
@@ -193,13 +207,13 @@ static void turn(ovl_result_collision *row)
 
 static ovl_time lost_in(const ovl_result_collision *row)
 {
-    return row->all_a + row->all_b;
+    return ovl_sum_add(row->all_a, row->all_b);
 }
 
 /* On the deciding rank, too: weights of its own instances are others than those of all. */
 static bool lost_any(const ovl_result_collision *row)
 {
-    return lost_in(row) + row->lost_a + row->lost_b > 0;
+    return lost_in(row) > 0 || row->lost_a > 0 || row->lost_b > 0;
 }
 
 static int by_names(const void *x, const void *y)
@@ -283,8 +297,8 @@ static const char **open_names(const making *k)
 static void join_sides(ovl_result_collision *row)
 {
     if (strcmp(row->a, row->b) == 0) {
-        row->lost_a += row->lost_b;
-        row->all_a += row->all_b;
+        row->lost_a = ovl_sum_add(row->lost_a, row->lost_b);
+        row->all_a = ovl_sum_add(row->all_a, row->all_b);
         row->lost_b = row->all_b = 0;
     }
 }
@@ -295,10 +309,10 @@ static void add_row(ovl_result_collision *sum, const ovl_result_collision *row)
     sum->shared = OVL_MAX(sum->shared, row->shared);
     sum->full = OVL_MAX(sum->full, row->full);
     sum->together = OVL_MAX(sum->together, row->together);
-    sum->lost_a += row->lost_a;
-    sum->lost_b += row->lost_b;
-    sum->all_a += row->all_a;
-    sum->all_b += row->all_b;
+    sum->lost_a = ovl_sum_add(sum->lost_a, row->lost_a);
+    sum->lost_b = ovl_sum_add(sum->lost_b, row->lost_b);
+    sum->all_a = ovl_sum_add(sum->all_a, row->all_a);
+    sum->all_b = ovl_sum_add(sum->all_b, row->all_b);
 }
 
 /* A kind of one pair keeps its names. */

@@ -237,7 +237,7 @@ static const ovl_heap_item *next_event(ovl_engine *e)
 }
 
 /* Is it at this instant? */
-static bool more_now(const ovl_engine *e)
+static bool more_now(ovl_engine *e)
 {
     const ovl_heap_item *top = ovl_heap_top(&e->heap), *first = ovl_delays_first(&e->delays);
     return (top && top->time <= e->now) || (first && first->time <= e->now);

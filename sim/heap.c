@@ -4,7 +4,7 @@ void ovl_heap_free(ovl_heap *heap)
 {
     free(heap->nodes);
     heap->nodes = NULL;
-    heap->n_leaves = heap->n_levels = heap->n_used = heap->len = 0;
+    heap->n_leaves = heap->n_levels = heap->n_used = heap->len = heap->left = 0;
     ovl_vec_free(&heap->spare);
     ovl_vec_free(&heap->place);
 }
@@ -128,13 +128,48 @@ void ovl_heap_clear(ovl_heap *heap)
     if (heap->n_leaves) {
         fill_nodes(heap);
     }
-    heap->n_used = heap->len = heap->spare.len = 0;
+    heap->n_used = heap->len = heap->left = heap->spare.len = 0;
 }
 
 static void make_place(ovl_heap *heap, uint32_t handle)
 {
     while (heap->place.len <= handle) {
         ovl_vec_push(&heap->place, 0);
+    }
+}
+
+void ovl_heap_close(ovl_heap *heap)
+{
+    uint32_t leaf = heap->left - 1;
+    heap->left = 0;
+    ovl_vec_push(&heap->spare, leaf);
+    replace_first(heap, leaf, OVL_HEAP_NOBODY);
+}
+
+static void add(ovl_heap *heap, uint32_t handle, ovl_heap_item item)
+{
+    heap->len++;
+    if (heap->left) {
+        heap->place.data[handle] = heap->left;
+        replace_first(heap, heap->left - 1, item);
+        heap->left = 0;
+    } else {
+        uint32_t leaf = new_leaf(heap);
+        heap->place.data[handle] = leaf + 1;
+        rise(heap, leaf, item);
+    }
+}
+
+/* Another key for the item in a leaf. */
+static void change(ovl_heap *heap, uint32_t leaf, ovl_heap_item item)
+{
+    if (heap->left) {
+        ovl_heap_close(heap);
+    }
+    if (ovl_heap_before(&item, &heap->nodes[heap->n_leaves + leaf])) {
+        rise(heap, leaf, item);
+    } else {
+        replace(heap, leaf, item);
     }
 }
 
@@ -145,25 +180,27 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie)
         make_place(heap, handle);
     }
     ovl_heap_item item = ovl_heap_item_of(time, tie, handle);
-    uint32_t place = heap->place.data[handle];
-    if (place == 0) {
-        uint32_t leaf = new_leaf(heap);
-        heap->place.data[handle] = leaf + 1;
-        heap->len++;
-        rise(heap, leaf, item);
-    } else if (ovl_heap_before(&item, &heap->nodes[heap->n_leaves + place - 1])) {
-        rise(heap, place - 1, item);
+    if (heap->place.data[handle] == 0) {
+        add(heap, handle, item);
     } else {
-        replace(heap, place - 1, item);
+        change(heap, heap->place.data[handle] - 1, item);
     }
 }
 
 void ovl_heap_remove(ovl_heap *heap, uint32_t handle)
 {
     uint32_t place = handle < heap->place.len ? heap->place.data[handle] : 0;
-    if (place) {
-        heap->place.data[handle] = 0;
-        heap->len--;
+    if (place == 0) {
+        return;
+    }
+    if (heap->left) {
+        ovl_heap_close(heap);
+    }
+    heap->place.data[handle] = 0;
+    heap->len--;
+    if (OVL_HEAP_HANDLE(&heap->nodes[1]) == handle) {
+        heap->left = place;
+    } else {
         ovl_vec_push(&heap->spare, place - 1);
         replace(heap, place - 1, OVL_HEAP_NOBODY);
     }

@@ -52,6 +52,8 @@ typedef struct ovl_heap {
     uint32_t n_levels;       /* from a leaf to the root, both counted */
     uint32_t n_used;         /* leaves that anybody was in yet */
     uint32_t len;            /* items */
+    uint32_t left;           /* 1 + the leaf that the first item just left, and which whoever comes
+                                next is put into; it still stands in the nodes. Or 0 */
     OVL_VEC(uint32_t) spare; /* leaves among these that are free */
     OVL_VEC(uint32_t) place; /* by handle: its leaf + 1, 0 when absent */
     uint64_t puts, moves;    /* calls of set, and nodes written: for counters */
@@ -68,9 +70,15 @@ void ovl_heap_set(ovl_heap *heap, uint32_t handle, ovl_time time, uint64_t tie);
 /* Takes a handle out if it is in. */
 void ovl_heap_remove(ovl_heap *heap, uint32_t handle);
 
+/* The first is gone for good: nobody came in its stead. */
+void ovl_heap_close(ovl_heap *heap);
+
 /* The first item; NULL when empty. Valid until the next change. */
-static inline const ovl_heap_item *ovl_heap_top(const ovl_heap *heap)
+static inline const ovl_heap_item *ovl_heap_top(ovl_heap *heap)
 {
+    if (heap->left) {
+        ovl_heap_close(heap);
+    }
     return heap->len ? &heap->nodes[1] : NULL;
 }
 
@@ -81,7 +89,7 @@ static inline const ovl_heap_item *ovl_heap_top(const ovl_heap *heap)
 static inline const ovl_heap_item *ovl_heap_leaf(const ovl_heap *heap, uint32_t leaf)
 {
     const ovl_heap_item *item = &heap->nodes[heap->n_leaves + leaf];
-    return item->order == UINT64_MAX ? NULL : item;
+    return item->order == UINT64_MAX || leaf + 1 == heap->left ? NULL : item;
 }
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "sim/fold.h"
 #include "sim/steps.h"
+#include "sim/sums.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static void add_loss(ovl_meetings *m, const ovl_limit *l, bool of_rank)
 {
     ovl_id resource = ovl_limit_resource(m->causes, l);
     if (resource != OVL_NONE && l->lost > 0) {
-        ovl_time all = l->lost * (ovl_time)count_activities(m->causes, l->op);
+        ovl_time all = ovl_sum_of(l->lost, count_activities(m->causes, l->op));
         ovl_loss loss = {name_of(m->p, resource),
                          ovl_causes_name(m->causes, l->op),
                          of_rank ? l->lost : 0,
@@ -91,8 +92,8 @@ void ovl_meetings_begin(ovl_meetings *m, const ovl_causes *causes)
     for (uint32_t i = 0; i < m->losses.len; i++) {
         const ovl_loss *l = &m->losses.data[i];
         if (n && by_loser(&m->losses.data[n - 1], l) == 0) {
-            m->losses.data[n - 1].rank += l->rank;
-            m->losses.data[n - 1].all += l->all;
+            m->losses.data[n - 1].rank = ovl_sum_add(m->losses.data[n - 1].rank, l->rank);
+            m->losses.data[n - 1].all = ovl_sum_add(m->losses.data[n - 1].all, l->all);
         } else {
             m->losses.data[n++] = *l;
         }
@@ -525,8 +526,8 @@ static void add_alone(ovl_meetings *m, const ovl_limit *l, bool of_rank)
     ovl_time alone = (ovl_time)(alone_of(of, time, lost) * (double)l->lost + 0.5);
     ovl_id name = ovl_causes_name(m->causes, l->op);
     ovl_loss *loss = &m->losses.data[find_loss(m, name_of(m->p, of->resource), name)];
-    loss->alone_rank += of_rank ? alone : 0;
-    loss->alone_all += of_rank ? 0 : alone * (ovl_time)count_activities(m->causes, l->op);
+    ovl_time *sum = of_rank ? &loss->alone_rank : &loss->alone_all;
+    *sum = ovl_sum_add(*sum, ovl_sum_of(alone, of_rank ? 1 : count_activities(m->causes, l->op)));
 }
 
 void ovl_meetings_alone(ovl_meetings *m)

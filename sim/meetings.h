@@ -33,7 +33,7 @@
 typedef struct ovl_loss {
     ovl_id resource, name; /* into names; the resource of SMs is behind all of them */
     ovl_time rank, all;    /* of activities of the deciding rank; of all, each once, where ranks are
-                              folded as often as there are such */
+                              folded as often as there are such; OVL_NEVER: too long */
     ovl_time alone_rank, alone_all; /* of these what was lost beside nobody */
 } ovl_loss;
 

@@ -60,7 +60,7 @@ static void move_activity(const ovl_engine *e, const ovl_recur *r, uint32_t acti
     if (a->clock == OVL_CLOCK_TIME) {
         a->begin += (ovl_work)later << OVL_WORK_SHIFT;
     }
-    a->since += later;
+    e->bounds.data[activity].since += later;
     a->bound_since += later;
     if (a->comm) {
         a->k += (uint32_t)r->shift.times * r->shift.collectives[a->comm - e->p->comms];

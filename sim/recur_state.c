@@ -228,7 +228,8 @@ static void put_fluid(const ovl_engine *e, ovl_recur *r, const ovl_activity *a)
     put(m, c->bound);
     put(m, (uint64_t)(e->now - a->bound_since));
     put(m, (uint64_t)a->bound_done);
-    put(m, e->options->segments ? (uint64_t)(e->now - OVL_MAX(a->since, c->since)) : 0);
+    ovl_time since = e->bounds.data[a - e->activities.data].since;
+    put(m, e->options->segments ? (uint64_t)(e->now - OVL_MAX(since, c->since)) : 0);
 }
 
 static void put_activity(const ovl_engine *e, ovl_recur *r, uint32_t activity)

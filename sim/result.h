@@ -196,7 +196,8 @@ typedef struct ovl_result_collective {
 typedef struct ovl_result_together {
     const char *name; /* "forward block[*].dispatch mb *"; of a single name itself */
     uint32_t names;   /* so many */
-    ovl_time exposed; /* summed over names and occurrences, each the largest of any rank */
+    ovl_time exposed; /* summed over names and occurrences, each the largest of any rank;
+                         OVL_NEVER: too long to be counted */
     ovl_time worth;   /* step - step without them */
 } ovl_result_together;
 
@@ -235,6 +236,8 @@ typedef struct ovl_result_limit {
     ovl_time time, lost;
 } ovl_result_limit;
 
+#define OVL_MANY_BYTES UINT64_MAX /* too many to be counted */
+
 /* Resources of one name (usage.h), SMs among them: the busiest instance, and all together. */
 typedef struct ovl_result_resource {
     const char *name;   /* "nic.out" */
@@ -246,7 +249,7 @@ typedef struct ovl_result_resource {
     double mean_use; /* bytes of what it could have carried in the step; SM time of all there is */
     uint64_t total;  /* bytes over all instances */
     /* What operations lost to it (meetings.h): on the deciding rank, over all ranks, and of that
-     * beside nobody. */
+     * beside nobody. OVL_NEVER: too long to be counted, as losses of collisions may be. */
     ovl_time lost, lost_all, alone, alone_all;
 } ovl_result_resource;
 
@@ -304,7 +307,7 @@ typedef struct ovl_result_what_if {
     uint64_t microbatches; /* of the changed step, if it does other work; else 0 */
     ovl_time per_microbatch, per_microbatch_now; /* ovl_result_per_microbatch; OVL_NEVER without */
     double bubble_rate;
-    ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks */
+    ovl_time idle[OVL_IDLE_COUNT]; /* over all ranks; OVL_NEVER: too long to be counted */
 } ovl_result_what_if;
 /* What the run cost that the result is about. */
 typedef struct ovl_result_stats {

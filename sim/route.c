@@ -75,7 +75,7 @@ static void add_uses(ovl_engine *e, uint32_t rank, uint32_t member, const ovl_ac
 /* A collective whose members demand each its own: they lie unevenly, or have not the same bytes. */
 static bool is_by_member(const ovl_engine *e, const ovl_activity *a)
 {
-    return a->comm && ovl_kind_of(e->p, a->cost)->by_member;
+    return a->comm && ovl_activity_kind(e, a)->by_member;
 }
 
 /* What a member demands in a phase. */
@@ -89,7 +89,7 @@ static const ovl_cost_kind *kind_of_member(const ovl_engine *e, uint32_t rank, u
 void ovl_route_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    const ovl_cost_kind *kind = ovl_kind_of(e->p, a->cost);
+    const ovl_cost_kind *kind = ovl_activity_kind(e, a);
     ovl_demand_list own = {kind->first_demand, kind->n_demands};
     ovl_demand_list of_peer = {kind->first_peer, kind->n_peer};
     const ovl_comm *comm = a->comm;
@@ -122,18 +122,18 @@ static bool is_sharing(const ovl_engine *e)
 uint32_t ovl_route_join_uses(ovl_engine *e, uint32_t activity)
 {
     const ovl_activity *a = &e->activities.data[activity];
-    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, ovl_kind_of(e->p, a->cost)->weight,
+    return is_sharing(e) ? ovl_share_join(&e->share, a->cap, ovl_activity_kind(e, a)->weight,
                                           e->uses.data, e->uses.len, a->count)
                          : OVL_NONE;
 }
 
 static ovl_route route_of(const ovl_engine *e, const ovl_activity *a)
 {
-    ovl_route route = {.rank = a->rank, .other = a->peer, .count = a->count, .kind = a->cost->kind};
+    ovl_route route = {.rank = a->rank, .other = a->peer, .count = a->count, .kind = a->cost_kind};
     if (a->comm) {
         route.rank = (uint32_t)(a->comm - e->p->comms);
         route.other = OVL_NONE;
-    } else if (ovl_kind_of(e->p, a->cost)->n_peer == 0) {
+    } else if (ovl_activity_kind(e, a)->n_peer == 0) {
         route.other = a->rank;
     }
     return route;

@@ -118,6 +118,14 @@ enum ovl_share_state {
     OVL_SHARE_COUPLES, /* that they share it */
 };
 
+/* How a line that is not stale stands. */
+enum ovl_share_order {
+    OVL_SHARE_ORDERED,
+    OVL_SHARE_LOOSE, /* of those it bounds only `least` is known to stand right: it has the least
+                        level (share_quick.c) */
+    OVL_SHARE_MIXED, /* all but newcomers meet their own limits, in no order */
+};
+
 /* In order of use, a cache line each: what every change of a level looks at, what a change of users
  * does, and what only a solve with others does. */
 typedef struct ovl_share_resource {
@@ -139,8 +147,7 @@ typedef struct ovl_share_resource {
     uint8_t state;   /* ovl_share_state */
     bool touched;    /* in the list of those whose users may have to change */
     bool stale;      /* the line is in no order and has no sums */
-    bool loose;      /* of those it bounds only `least` is known to stand right: it has the least
-                        level (share_quick.c) */
+    uint8_t order;   /* ovl_share_order */
     uint32_t least;  /* where it stands */
     uint32_t tried_at;            /* the last instant when it was solved by itself */
     uint32_t tries;               /* how often it was then */

@@ -136,16 +136,14 @@ void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use)
     }
     r->line.len--;
     memmove(&r->line.data[at], &r->line.data[at + 1], (r->line.len - at) * sizeof *r->line.data);
-    if (r->loose) {
+    if (r->order == OVL_SHARE_LOOSE) {
         ovl_share_find_least(r);
     }
 }
 
 /* --- Own limits --- */
 
-/* Up to where a user goes for reasons of its own: whoever is bounded elsewhere stays as it is.
- * False if the resource alone cannot tell. */
-static inline bool find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u)
+bool ovl_share_find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u)
 {
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
     const ovl_share_class *c = &share->classes.data[u->slot];
@@ -185,7 +183,7 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     for (uint32_t k = 0; k < r->line.len; k++) {
         const ovl_share_class *c = &share->classes.data[r->line.data[k].slot];
         bool tied = c->tied && c->rate >= 0 && c->shared > 0 && !r->line.data[k].is_long;
-        if (tied || !find_own_limit(share, resource, &r->line.data[k])) {
+        if (tied || !ovl_share_find_own_limit(share, resource, &r->line.data[k])) {
             return false;
         }
         r->open_crossing += r->line.data[k].crossing;
@@ -195,7 +193,8 @@ static bool line_up_all(ovl_share *share, uint32_t resource)
     look_at(r, 0, r->line.len);
     r->limited = 0;
     r->left = ovl_left_of(r->capacity);
-    r->stale = r->loose = false;
+    r->stale = false;
+    r->order = OVL_SHARE_ORDERED;
     return true;
 }
 
@@ -234,7 +233,7 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
     uint64_t rate = u->rate, demand = demand_of(u);
     uint32_t count = u->count;
     bool was = at < r->limited, crossing = u->crossing;
-    find_own_limit(share, resource, u);
+    ovl_share_find_own_limit(share, resource, u);
     at = slide(r, at);
     u = &r->line.data[at];
     bool is = at < r->limited;
@@ -254,51 +253,6 @@ static void replace(ovl_share *share, uint32_t resource, uint32_t at)
     }
 }
 
-/* Who moved only because another resource bounds it at another level mostly stays in its place in
- * the line. False, with nothing changed, if it is not so simple. */
-static inline bool shift(const ovl_share *share, uint32_t slot, ovl_use *use)
-{
-    uint32_t resource = use->resource;
-    ovl_share_resource *r = &share->resources[resource];
-    const ovl_share_class *c = &share->classes.data[slot];
-    uint32_t at = use->at = ovl_share_place(r, slot, use->at);
-    ovl_share_user *u = &r->line.data[at];
-    if (at >= r->limited || u->bound != OVL_BOUND_NONE || u->count != c->count ||
-        c->follows == OVL_NONE || c->follows == resource || !c->limited || c->dirty) {
-        return false;
-    }
-    double rate = ovl_share_rate(share, slot), level = rate / c->weight;
-    uint32_t next = at + 1 == r->limited ? ovl_share_next(r) : at + 1;
-    if ((at > 0 && u[-1].level >= level) ||
-        (next < r->line.len && r->line.data[next].level <= level) || level > c->limit.level) {
-        return false;
-    }
-    uint64_t units = ovl_rate_units(rate);
-    ovl_left_change(&r->left, u->rate, units, demand_of(u));
-    u->level = level;
-    u->rate = units;
-    return true;
-}
-
-void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use)
-{
-    uint32_t resource = use->resource;
-    ovl_share_resource *r = &share->resources[resource];
-    if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing ||
-        !shift(share, slot, use)) {
-        ovl_share_move(share, slot, use);
-        return;
-    }
-    double level = level_of(r);
-    if (!ovl_share_border_stands(r, level)) {
-        ovl_share_touch(share, resource);
-        return;
-    }
-    ovl_share_set_level(share, resource, level);
-    share->solves++;
-    share->solved += r->line.len;
-}
-
 static void find_rough_limit(ovl_share *share, ovl_share_user *u)
 {
     const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
@@ -308,7 +262,7 @@ static void find_rough_limit(ovl_share *share, ovl_share_user *u)
     u->rate = ovl_rate_units(ovl_share_limited_rate(c, u->bound, u->level));
 }
 
-/* Puts those whom a loose resource bounds in order, who moved last: they get their places then. */
+/* Puts a line that is loose or mixed in order, who moved last: they get their places then. */
 static void tighten(ovl_share *share, ovl_share_resource *r)
 {
     ovl_share_user *line = r->line.data;
@@ -325,9 +279,12 @@ static void tighten(ovl_share *share, ovl_share_resource *r)
         }
     }
     uint32_t next = r->limited;
+    if (r->order == OVL_SHARE_MIXED) {
+        sort_users(line, next);
+    }
     sort_users(line + next, r->line.len - next);
     r->stale = next > 0 && next < r->line.len && stands_before(&line[next], &line[next - 1]);
-    r->loose = false;
+    r->order = OVL_SHARE_ORDERED;
 }
 
 /* False if the resource alone cannot tell who goes how far. */
@@ -337,7 +294,7 @@ static bool line_up(ovl_share *share, uint32_t resource)
     r->look_from = r->line.len;
     r->look_end = 0;
     bool all = r->stale || r->n_long || 2 * r->moved.len > r->line.len;
-    if (r->loose && !all) {
+    if (r->order != OVL_SHARE_ORDERED && !all) {
         tighten(share, r);
     }
     if (all || r->stale) {

@@ -136,7 +136,7 @@ static inline double ovl_share_full_level(const ovl_share_resource *r)
 /* Which of those who do not meet their own limits is the next to do so. */
 static inline uint32_t ovl_share_next(const ovl_share_resource *r)
 {
-    return r->loose ? r->least : r->limited;
+    return r->order == OVL_SHARE_LOOSE ? r->least : r->limited;
 }
 
 /* Do those next to the border stand clearly apart from the level? Rough levels are off by less. */
@@ -151,9 +151,9 @@ static inline bool ovl_share_border_stands(const ovl_share_resource *r, double l
 void ovl_share_enter(ovl_share *share, uint32_t slot, ovl_use *use);
 void ovl_share_exit(ovl_share *share, uint32_t slot, const ovl_use *use);
 
-/* A class is bounded by another resource at another level: if that is simple it is done at once,
- * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
-void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use);
+/* Up to where a user goes for reasons of its own: whoever is bounded elsewhere stays as it is.
+ * False if the resource alone cannot tell. */
+bool ovl_share_find_own_limit(ovl_share *share, uint32_t resource, ovl_share_user *u);
 
 /* Puts those who moved in their places, or the whole line if it is in no order; finds how many meet
  * their own limits before the resource is full, and gives the level at which it is. False if the
@@ -162,8 +162,15 @@ bool ovl_share_fill_line(ovl_share *share, uint32_t resource, double *level);
 
 /* --- share_quick.c, share_resource.c, share_component.c: solving --- */
 
+/* What one who meets its own limit does from now on. */
+void ovl_share_publish_limited(ovl_share *share, uint32_t resource, ovl_share_user *u);
+
 /* Finds anew which of those whom a loose resource bounds has the least level. */
 void ovl_share_find_least(ovl_share_resource *r);
+
+/* A class is bounded by another resource at another level: if that is simple it is done at once,
+ * and concerns nobody but those whom this resource bounds. Else the resource will be solved. */
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use);
 
 /* Solves a resource with few users where nobody passes the border and all who moved stay bounded by
  * it. False if it is not so: it is solved along its line then. */

@@ -2,19 +2,21 @@
  * share_quick.c - a resource with few users is solved without a look at its line, where nobody
  * passes the border between those who meet their own limits and those whom it bounds.
  *
- * Mostly one class has an activity more or less, and is bounded by the resource before and after.
- * Then one sum changes, and the level with it. Whether somebody passes the border is seen at the
- * two who stand next to it: the last who meets its limit, and of the others the one with the least
- * level. So these stand in any order, the resource is *loose*, and their levels are only worked out
- * to some last places: that decides as long as all are clearly above the resource's level. As soon
- * as one is not, they are worked out exactly and put in order (share_line.c).
+ * Mostly one class has an activity more or less, and is bounded by the resource before and after,
+ * or by another. Then one sum changes, and the level with it. Whether somebody passes the border is
+ * seen at the two who stand next to it: the last who meets its limit, and of the others the one
+ * with the least level. So these stand in any order, the line is *loose*, and their levels are only
+ * worked out to some last places: that decides as long as all are clearly above the resource's
+ * level. As soon as one is not, they are worked out exactly and put in order (share_line.c).
+ *
+ * Where all meet their own limits and there is room for that the line is *mixed*: no order decides.
  *
  * Example: capacity 100; three classes want 60 each, at most all of it. Level 33.3, own limits 60:
  * far away. One of them gets a second activity: 4 x 60 x t = 100; its own limit does not matter.
  */
 #include "sim/share_parts.h"
 
-#define FEW 16 /* users: as many are looked at one by one */
+#define FEW 256 /* users: as many are looked at one by one */
 
 void ovl_share_find_least(ovl_share_resource *r)
 {
@@ -42,15 +44,6 @@ static inline double rough_limit(const ovl_share *share, const ovl_share_class *
     return level;
 }
 
-static double exact_limit(ovl_share *share, ovl_share_user *u)
-{
-    const struct ovl_share_limit *limit = ovl_share_limit_of(share, u->slot);
-    const ovl_share_class *c = &share->classes.data[u->slot];
-    u->bound = limit->bound;
-    u->rate = ovl_rate_units(ovl_share_limited_rate(c, limit->bound, limit->level));
-    return limit->level;
-}
-
 static inline void change_pull(ovl_share_resource *r, ovl_share_user *u, uint32_t count)
 {
     if (count > u->count) {
@@ -66,8 +59,8 @@ static inline void set_level(ovl_share_resource *r, uint32_t at, double level)
     ovl_share_user *line = r->line.data;
     double before = line[at].level;
     line[at].level = level;
-    if (!r->loose) {
-        r->loose = true;
+    if (r->order != OVL_SHARE_LOOSE) {
+        r->order = OVL_SHARE_LOOSE;
         r->least = r->limited;
     }
     if (at != r->least) {
@@ -83,6 +76,65 @@ static OVL_COLD void change_crossing(ovl_share_resource *r, ovl_share_user *u, b
     u->crossing = crossing;
 }
 
+/* May one who stands at `at` stand there at this level, too? */
+static inline bool keeps_place(const ovl_share_resource *r, uint32_t at, double level)
+{
+    const ovl_share_user *u = &r->line.data[at];
+    return r->order == OVL_SHARE_MIXED ||
+           ((at == 0 || u[-1].level < level) && (at + 1 >= r->limited || u[1].level > level));
+}
+
+static inline void set_limited(ovl_share_resource *r, ovl_share_user *u, double rate, double level,
+                               uint32_t count)
+{
+    uint64_t units = ovl_rate_units(rate);
+    ovl_left_put(&r->left, u->rate, u->count * u->unit);
+    ovl_left_take(&r->left, units, count * u->unit);
+    r->left_value = ovl_left_value(r->left);
+    u->level = level;
+    u->rate = units;
+    u->count = count;
+}
+
+/* Who meets its limit because another resource bounds it still does, at another level or with
+ * another number of activities, and stays in its place in the line. False, with nothing changed, if
+ * it is not so simple. */
+static bool move_limited(ovl_share *share, uint32_t resource, uint32_t at)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    ovl_share_user *u = &r->line.data[at];
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    if (u->bound != OVL_BOUND_NONE || c->follows == OVL_NONE ||
+        !ovl_share_elsewhere(share, c, resource)) {
+        return false;
+    }
+    double rate = ovl_share_rate(share, u->slot), level = rate / c->weight;
+    if (!keeps_place(r, at, level) || level * OVL_SHARE_CLEARLY >= rough_limit(share, c)) {
+        return false;
+    }
+    set_limited(r, u, rate, level, c->count);
+    return true;
+}
+
+/* The same where nothing but the level of the other resource changed. Lower, it is no nearer to
+ * what else limits the user. */
+static inline bool shift(const ovl_share *share, ovl_share_resource *r, uint32_t at)
+{
+    ovl_share_user *u = &r->line.data[at];
+    const ovl_share_class *c = &share->classes.data[u->slot];
+    if (u->bound != OVL_BOUND_NONE || u->count != c->count || c->follows == OVL_NONE) {
+        return false;
+    }
+    double other = share->resources[c->follows].level;
+    double rate = ovl_exact_rate(OVL_MIN(c->cap, c->weight * other)), level = rate / c->weight;
+    if (!keeps_place(r, at, level) ||
+        (level > u->level && level * OVL_SHARE_CLEARLY >= rough_limit(share, c))) {
+        return false;
+    }
+    set_limited(r, u, rate, level, u->count);
+    return true;
+}
+
 /* One of those whom it bounds has more activities or fewer. False, with nothing changed, if it is
  * not one of them or stays as it is for the sake of another resource. */
 static inline bool move(ovl_share *share, uint32_t resource, uint32_t at, bool *news)
@@ -91,21 +143,18 @@ static inline bool move(ovl_share *share, uint32_t resource, uint32_t at, bool *
     ovl_share_user *u = &r->line.data[at];
     const ovl_share_class *c = &share->classes.data[u->slot];
     bool crossing = c->shared > 1;
-    double level;
-    if (at < r->limited || (crossing && ovl_share_elsewhere(share, c, resource))) {
+    if (at < r->limited) {
+        return move_limited(share, resource, at);
+    }
+    if (crossing && ovl_share_elsewhere(share, c, resource)) {
         return false;
     }
     if (u->crossing != crossing) {
         change_crossing(r, u, crossing);
     }
     change_pull(r, u, c->count);
-    if (crossing) {
-        level = exact_limit(share, u);
-    } else {
-        level = rough_limit(share, c);
-        u->bound = OVL_BOUND_ROUGH;
-    }
-    set_level(r, at, level);
+    u->bound = OVL_BOUND_ROUGH;
+    set_level(r, at, rough_limit(share, c));
     u->moved = crossing || c->follows != resource;
     *news |= u->moved;
     return true;
@@ -114,11 +163,9 @@ static inline bool move(ovl_share *share, uint32_t resource, uint32_t at, bool *
 /* `news`: what somebody who moved does from now on is to be told. */
 static inline bool move_all(ovl_share *share, uint32_t resource, bool *news)
 {
-    ovl_share_resource *r = &share->resources[resource];
+    const ovl_share_resource *r = &share->resources[resource];
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        ovl_share_moved *moved = &r->moved.data[i];
-        uint32_t at = moved->at = ovl_share_place(r, moved->slot, moved->at);
-        if (at < r->line.len && !move(share, resource, at, news)) {
+        if (!move(share, resource, r->moved.data[i].at, news)) {
             return false;
         }
     }
@@ -130,14 +177,14 @@ static void publish(ovl_share *share, uint32_t resource)
 {
     const ovl_share_resource *r = &share->resources[resource];
     for (uint32_t i = 0; i < r->moved.len; i++) {
-        uint32_t at = r->moved.data[i].at;
-        if (at < r->line.len && r->line.data[at].moved) {
-            ovl_share_follow(share, r->line.data[at].slot, resource);
-            if (r->line.data[at].crossing) {
-                ovl_share_move_on_others(share, r->line.data[at].slot, resource);
+        ovl_share_user *u = &r->line.data[r->moved.data[i].at];
+        if (u->moved) {
+            ovl_share_follow(share, u->slot, resource);
+            if (u->crossing) {
+                ovl_share_move_on_others(share, u->slot, resource);
             }
-            r->line.data[at].bounded = true;
-            r->line.data[at].moved = false;
+            u->bounded = true;
+            u->moved = false;
         }
     }
 }
@@ -160,11 +207,12 @@ static inline bool all_are_told(const ovl_share_resource *r)
     return r->open_crossing && 2 * r->moved.len > r->line.len;
 }
 
-bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
+/* Solves a resource that bounds somebody. */
+static bool solve_full(ovl_share *share, uint32_t resource)
 {
     ovl_share_resource *r = &share->resources[resource];
     bool news = false;
-    if (r->stale || r->n_long || r->line.len > FEW || !move_all(share, resource, &news)) {
+    if (r->order == OVL_SHARE_MIXED || !move_all(share, resource, &news)) {
         return false;
     }
     double level = ovl_share_full_level(r);
@@ -179,8 +227,111 @@ bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
     if (news) {
         publish(share, resource);
     }
+    return true;
+}
+
+/* --- A resource that bounds nobody --- */
+
+/* Is there room for all at their own limits, with something left that no rounding can make up? */
+static inline bool all_fit(const ovl_share_resource *r)
+{
+    return r->limited == r->line.len && r->left_value > (double)(int64_t)r->capacity * 0x1p-40;
+}
+
+/* Are all newcomers but those who meet their own limits? */
+static bool bounds_nobody(const ovl_share_resource *r)
+{
+    uint32_t left = r->line.len - r->limited;
+    for (uint32_t i = 0; i < r->moved.len && left <= r->moved.len; i++) {
+        uint32_t at = r->moved.data[i].at;
+        left -= at >= r->limited && r->line.data[at].count == 0;
+    }
+    return left == 0;
+}
+
+/* Who moved meets its own limit, as the others do, if there is room for all of them. */
+static bool solve_open(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        ovl_share_user *u = &r->line.data[r->moved.data[i].at];
+        if (u->count) {
+            ovl_left_put(&r->left, u->rate, u->count * u->unit);
+        }
+        ovl_share_find_own_limit(share, resource, u);
+        ovl_left_take(&r->left, u->rate, u->count * u->unit);
+    }
+    r->left_value = ovl_left_value(r->left);
+    r->limited = r->line.len;
+    r->order = OVL_SHARE_MIXED;
+    if (!all_fit(r)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        ovl_share_publish_limited(share, resource, &r->line.data[r->moved.data[i].at]);
+    }
+    return true;
+}
+
+/* Where those stand who moved, each once. */
+static inline void find_moved(ovl_share_resource *r)
+{
+    ovl_share_moved *moved = r->moved.data;
+    uint32_t n = 0;
+    if (r->moved.len == 1) {
+        moved->at = ovl_share_place(r, moved->slot, moved->at);
+        r->moved.len = moved->at < r->line.len;
+        return;
+    }
+    for (uint32_t i = 0; i < r->moved.len; i++) {
+        uint32_t at = ovl_share_place(r, moved[i].slot, moved[i].at), k = 0;
+        while (k < n && moved[k].at != at) {
+            k++;
+        }
+        if (k == n && at < r->line.len) { /* it may have left since */
+            moved[n++] = (ovl_share_moved){moved[i].slot, at};
+        }
+    }
+    r->moved.len = n;
+}
+
+bool ovl_share_solve_quick(ovl_share *share, uint32_t resource)
+{
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->stale || r->n_long || r->line.len > FEW) {
+        return false;
+    }
+    find_moved(r);
+    if (!(bounds_nobody(r) ? solve_open(share, resource) : solve_full(share, resource))) {
+        return false;
+    }
     r->moved.len = 0;
     share->solves++;
     share->solved += r->line.len;
     return true;
+}
+
+void ovl_share_pass_on(ovl_share *share, uint32_t slot, ovl_use *use)
+{
+    uint32_t resource = use->resource;
+    ovl_share_resource *r = &share->resources[resource];
+    if (r->touched || r->stale || r->n_long || r->moved.len || r->open_crossing) {
+        ovl_share_move(share, slot, use);
+        return;
+    }
+    use->at = ovl_share_place(r, slot, use->at);
+    if (use->at >= r->limited || !shift(share, r, use->at)) {
+        ovl_share_move(share, slot, use);
+        return;
+    }
+    if (!all_fit(r)) {
+        double level = ovl_share_full_level(r);
+        if (!ovl_share_border_stands(r, level)) {
+            ovl_share_touch(share, resource);
+            return;
+        }
+        ovl_share_set_level(share, resource, level);
+    }
+    share->solves++;
+    share->solved += r->line.len;
 }

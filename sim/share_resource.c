@@ -67,8 +67,7 @@ static void tell_others(ovl_share *share, uint32_t slot, uint32_t resource)
     }
 }
 
-/* One who meets its own limit. */
-static void publish_limited(ovl_share *share, uint32_t resource, ovl_share_user *u)
+void ovl_share_publish_limited(ovl_share *share, uint32_t resource, ovl_share_user *u)
 {
     if ((u->bounded || u->moved) && u->bound != OVL_BOUND_NONE) {
         const ovl_share_class *c = &share->classes.data[u->slot];
@@ -161,7 +160,7 @@ bool ovl_share_solve_resource(ovl_share *share, uint32_t resource)
     }
     uint32_t end = OVL_MIN(r->limited, r->look_end);
     for (uint32_t i = r->look_from; i < end; i++) {
-        publish_limited(share, resource, &r->line.data[i]);
+        ovl_share_publish_limited(share, resource, &r->line.data[i]);
     }
     if (r->limited < r->line.len) {
         publish_level(share, resource, level);

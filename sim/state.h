@@ -87,7 +87,6 @@ typedef struct ovl_activity {
     bool background; /* an eager transfer that is queued, or whose receiver has not arrived:
                         nobody is in it */
     ovl_time bound_done;
-    ovl_time since;       /* it joined its clock */
     const ovl_cost *cost; /* of the phase it is in */
     const ovl_comm *comm; /* collectives */
     double cap;
@@ -95,14 +94,17 @@ typedef struct ovl_activity {
     uint32_t cap_bound;  /* why the cap is below 1: OVL_LIMIT_... */
     uint8_t n_kept;      /* of it, in `bounds` */
     uint8_t passed;      /* phases of its cost that are over */
+    bool goes_on;        /* another phase follows the one it is in */
+    ovl_id cost_kind;    /* of `cost`, for that is far away by the time the latency is over */
     uint32_t next, prev; /* in its class */
     uint32_t k;          /* collectives: which of the communicator's; eager transfers: the activity
                             that waits for this one, or OVL_NONE */
 } ovl_activity;
 
-/* What bounded an activity before what does now, from the first on. */
+/* What is rarely needed of an activity: what bounded it before what does now, from the first on. */
 typedef struct ovl_bounds {
     ovl_limit kept[OVL_LIMITS_KEPT];
+    ovl_time since; /* it joined its clock; where segments are kept */
 } ovl_bounds;
 
 /* An activity on a clock, and what the clock shows when it ends. */
@@ -313,6 +315,11 @@ static inline const ovl_cost *ovl_engine_cost(const ovl_engine *e, uint32_t rank
 static inline const ovl_cost_kind *ovl_engine_kind(const ovl_engine *e, uint32_t rank, uint32_t op)
 {
     return ovl_kind_of(e->p, ovl_engine_cost(e, rank, op, ovl_engine_op(e, rank, op)));
+}
+
+static inline const ovl_cost_kind *ovl_activity_kind(const ovl_engine *e, const ovl_activity *a)
+{
+    return &e->p->cost_kinds[a->cost_kind];
 }
 
 /* The next step of the trail. */

@@ -91,10 +91,11 @@ static ovl_result_resource *line_of(usage *u, ovl_id resource)
     return &u->lines[*number - 1];
 }
 
-/* To the nearest. */
+/* To the nearest; OVL_MANY_BYTES at most. */
 static uint64_t to_bytes(ovl_load load)
 {
-    return (uint64_t)((load + 500000000000u) / 1000000000000u);
+    ovl_load bytes = (load + 500000000000u) / 1000000000000u;
+    return bytes < OVL_MANY_BYTES ? (uint64_t)bytes : OVL_MANY_BYTES;
 }
 
 static void one_resource(usage *u, ovl_id resource, uint32_t first, uint32_t n, uint32_t instances,

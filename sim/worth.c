@@ -1,6 +1,7 @@
 #include "sim/worth.h"
 
 #include "sim/names.h"
+#include "sim/sums.h"
 
 /* All rows of one name. */
 typedef struct candidate {
@@ -51,15 +52,15 @@ static candidate add_up(ovl_row **order, uint32_t first, uint32_t end)
     ovl_time exposed = 0, duration = 0;
     for (uint32_t i = first; i < end; i++) {
         if (i > first && order[i]->dep.occurrence != order[i - 1]->dep.occurrence) {
-            c.exposed += exposed;
-            c.duration += duration;
+            c.exposed = ovl_sum_add(c.exposed, exposed);
+            c.duration = ovl_sum_add(c.duration, duration);
             exposed = duration = 0;
         }
         exposed = OVL_MAX(exposed, order[i]->out.exposed);
         duration = OVL_MAX(duration, order[i]->out.end - order[i]->out.start);
     }
-    c.exposed += exposed;
-    c.duration += duration;
+    c.exposed = ovl_sum_add(c.exposed, exposed);
+    c.duration = ovl_sum_add(c.duration, duration);
     return c;
 }
 
@@ -216,7 +217,7 @@ static bool run_together(search *s, const groups *g, uint32_t k, ovl_arena *aren
     out->name = out->names == 1 ? ovl_arena_strdup(arena, first->text)
                                 : ovl_alike_text(first->text, s->how, arena);
     for (uint32_t i = g->first[k]; i < g->first[k + 1]; i++) {
-        out->exposed += s->candidates.data[g->member[i]].exposed;
+        out->exposed = ovl_sum_add(out->exposed, s->candidates.data[g->member[i]].exposed);
         set_free(s, &s->candidates.data[g->member[i]], true);
     }
     ovl_arena scratch = {0};

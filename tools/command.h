@@ -10,7 +10,7 @@
  *     2 the command line is wrong, or what it asks to write cannot be written
  *     3 an input is wrong
  *     4 the schedule cannot finish
- *     128 + N, of long work: interrupted by signal N, what was done is kept
+ *     128 + N interrupted by signal N, 130 by Ctrl-C; what a sweep or an optimisation found is kept
  */
 #ifndef OVL_TOOLS_COMMAND_H
 #define OVL_TOOLS_COMMAND_H
@@ -57,8 +57,12 @@ void ovl_command_unknown(const char *name, ovl_errs *errs);
 extern const ovl_option_table ovl_program_options;
 extern const ovl_option_table ovl_calibrate_options; /* its own file, for its length */
 
-/* What each exit status means: an index is a status. */
-extern const char *const ovl_exit_meanings[];
+/* What each exit status means. */
+typedef struct ovl_exit_meaning {
+    int status;
+    const char *meaning;
+} ovl_exit_meaning;
+extern const ovl_exit_meaning ovl_exit_meanings[];
 extern const uint32_t ovl_n_exit_meanings;
 
 /* The whole program behind main(): finds the command, reads its words, runs it, and makes sure that

@@ -428,7 +428,8 @@ const ovl_command ovl_commands[] = {
             "what it took, what it takes alone, and what was lost to whom. FILE NAME tells of each "
             "operation of that name why it began when it did, and cuts the time it took into "
             "latency, work, and what was lost to each resource, to SMs held by others, or to a "
-            "measured factor; the pieces sum to it exactly. Of what a degraded link cost "
+            "measured factor (all of it, where one meets a lack of SMs); the pieces sum to it "
+            "exactly. Of what a degraded link cost "
             "(hardware.faults) it says how much is due to the fault and how much to those beside; "
             "where several resources bind alike the loss is told of one, and the others are named "
             "as full, too.\n\n"
@@ -437,12 +438,10 @@ const ovl_command ovl_commands[] = {
             "With --limits the step is simulated again for each thing that could be faster: every "
             "class of kernels, collective of a group, copies, the host, HBM and every link. It "
             "prints what the step would gain, most first; how far it could go with perfect "
-            "overlap, "
-            "without interference, host time or imbalance; how much later each collective could "
-            "end; and what each part of the step is lost to.\n\n"
+            "overlap, without interference, host time or imbalance; how much later each "
+            "collective could end; and what each part of the step is lost to.\n\n"
             "With --solve it answers the inverse question: which value of a key explains a "
-            "measured "
-            "figure. Exits with 1 if none does.",
+            "measured figure. Exits with 1 if none does.",
         .examples =
             "ovl explain last_bucket.yaml\n"
             "ovl explain last_bucket.yaml --limits\n"
@@ -689,11 +688,12 @@ const ovl_command ovl_commands[] = {
 };
 const uint32_t ovl_n_commands = OVL_COUNT(ovl_commands);
 
-const char *const ovl_exit_meanings[] = {
-    "done",
-    "a threshold, a comparison or the check for hazards failed",
-    "the command line is wrong, or what it asks to write cannot be written",
-    "an input is wrong",
-    "the schedule cannot finish",
+const ovl_exit_meaning ovl_exit_meanings[] = {
+    {OVL_EXIT_DONE, "done"},
+    {OVL_EXIT_FAILED, "a threshold, a comparison or the check for hazards failed"},
+    {OVL_E_USAGE, "the command line is wrong, or what it asks to write cannot be written"},
+    {OVL_E_INPUT, "an input is wrong"},
+    {OVL_E_STUCK, "the schedule cannot finish"},
+    {OVL_E_STOPPED, "interrupted by Ctrl-C; by another signal it is 128 and its number"},
 };
 const uint32_t ovl_n_exit_meanings = OVL_COUNT(ovl_exit_meanings);

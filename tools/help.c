@@ -37,8 +37,8 @@ static void print_exits(ovl_out *out)
     ovl_out_title(out, "\nExit status");
     for (uint32_t i = 0; i < ovl_n_exit_meanings; i++) {
         char lead[16];
-        snprintf(lead, sizeof lead, "  %" PRIu32 "  ", i);
-        ovl_wrap(out, lead, 5, ovl_exit_meanings[i], OVL_TERMINAL);
+        snprintf(lead, sizeof lead, "  %-3d  ", ovl_exit_meanings[i].status);
+        ovl_wrap(out, lead, 7, ovl_exit_meanings[i].meaning, OVL_TERMINAL);
     }
 }
 

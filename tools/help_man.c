@@ -120,8 +120,8 @@ void ovl_docs_man(ovl_out *out)
     }
     ovl_out_text(out, ".SH \"EXIT STATUS\"\n");
     for (uint32_t i = 0; i < ovl_n_exit_meanings; i++) {
-        ovl_out_printf(out, ".TP\n%" PRIu32 "\n", i);
-        roff(out, ovl_exit_meanings[i]);
+        ovl_out_printf(out, ".TP\n%d\n", ovl_exit_meanings[i].status);
+        roff(out, ovl_exit_meanings[i].meaning);
         ovl_out_text(out, "\n");
     }
     bounds_section(out);

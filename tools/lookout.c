@@ -90,10 +90,11 @@ static bool look(void *context, const ovl_run_progress *progress)
         }
         break;
     }
-    l->stopped = l->stopped || is_interrupted(l);
     if (progress->stage == OVL_IS_OVER) {
         after_run(l);
-        release(l);
+        release(l); /* one that waited arrives: there is no run left to stop */
+    } else {
+        l->stopped = l->stopped || is_interrupted(l);
     }
     return !l->stopped;
 }

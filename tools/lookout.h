@@ -7,7 +7,8 @@
  *
  * (of many runs alike "12 of 72 what-ifs, 15 a second, 4 s left"), which is taken away in the end.
  * SIGINT waits while a run lasts and is looked for every few thousand events: the run stops, and
- * the error says how far it got. Outside of runs it ends the program at once (deadly.h).
+ * the error says how far it got. Outside of runs it ends the program at once (deadly.h), and so
+ * does one that came when the last event was over.
  */
 #ifndef OVL_TOOLS_LOOKOUT_H
 #define OVL_TOOLS_LOOKOUT_H

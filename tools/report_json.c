@@ -97,7 +97,7 @@ static void together(ovl_json *json, const ovl_result_together *t)
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "name", t->name);
     ovl_json_uint(json, "names", t->names);
-    ovl_json_seconds(json, "exposed_s", t->exposed);
+    ovl_json_seconds_if(json, "exposed_s", t->exposed);
     ovl_json_seconds(json, "worth_s", t->worth);
     ovl_json_close(json);
 }
@@ -281,7 +281,7 @@ static void idle_pieces(ovl_json *json, const char *key, const ovl_time piece[OV
     ovl_json_object(json, key, OVL_JSON_FLOW);
     for (int k = 0; k < OVL_IDLE_COUNT; k++) {
         if (k != OVL_IDLE_PAUSE || piece[k]) { /* few programs pause */
-            ovl_json_seconds(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
+            ovl_json_seconds_if(json, ovl_idle_name((ovl_idle_kind)k), piece[k]);
         }
     }
     ovl_json_close(json);
@@ -413,6 +413,13 @@ static void path(ovl_json *json, const ovl_result_path *p)
     ovl_json_close(json);
 }
 
+static void bytes_if_counted(ovl_json *json, const char *key, uint64_t bytes)
+{
+    if (bytes != OVL_MANY_BYTES) {
+        ovl_json_uint(json, key, bytes);
+    }
+}
+
 static void resource(ovl_json *json, const ovl_result_resource *r)
 {
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
@@ -422,16 +429,16 @@ static void resource(ovl_json *json, const ovl_result_resource *r)
     ovl_json_uint(json, r->sms ? "capacity_sms" : "capacity_Bps", r->capacity);
     ovl_json_seconds(json, "busy_s", r->busy);
     if (!r->sms) {
-        ovl_json_uint(json, "bytes", r->bytes);
+        bytes_if_counted(json, "bytes", r->bytes);
     }
     ovl_json_double(json, "mean_use", r->mean_use);
     if (!r->sms) {
-        ovl_json_uint(json, "total_bytes", r->total);
+        bytes_if_counted(json, "total_bytes", r->total);
     }
-    ovl_json_seconds(json, "lost_s", r->lost);
-    ovl_json_seconds(json, "all_lost_s", r->lost_all);
-    ovl_json_seconds(json, "alone_s", r->alone);
-    ovl_json_seconds(json, "all_alone_s", r->alone_all);
+    ovl_json_seconds_if(json, "lost_s", r->lost);
+    ovl_json_seconds_if(json, "all_lost_s", r->lost_all);
+    ovl_json_seconds_if(json, "alone_s", r->alone);
+    ovl_json_seconds_if(json, "all_alone_s", r->alone_all);
     ovl_json_close(json);
 }
 
@@ -443,11 +450,11 @@ static void collision(ovl_json *json, const ovl_result_collision *c)
     ovl_json_text(json, "b", c->b);
     ovl_json_uint(json, "instances", c->shared);
     ovl_json_seconds(json, "together_s", c->together);
-    ovl_json_seconds(json, "lost_a_s", c->lost_a);
-    ovl_json_seconds(json, "lost_b_s", c->lost_b);
+    ovl_json_seconds_if(json, "lost_a_s", c->lost_a);
+    ovl_json_seconds_if(json, "lost_b_s", c->lost_b);
     ovl_json_uint(json, "full_instances", c->full);
-    ovl_json_seconds(json, "all_lost_a_s", c->all_a);
-    ovl_json_seconds(json, "all_lost_b_s", c->all_b);
+    ovl_json_seconds_if(json, "all_lost_a_s", c->all_a);
+    ovl_json_seconds_if(json, "all_lost_b_s", c->all_b);
     ovl_json_uint(json, "pairs", c->pairs);
     ovl_json_close(json);
 }
@@ -472,8 +479,8 @@ static void limit(ovl_json *json, const ovl_result_limit *l)
     ovl_json_object(json, NULL, OVL_JSON_FLOW);
     ovl_json_text(json, "op", l->op);
     ovl_json_text(json, "bound", l->bound);
-    ovl_json_seconds(json, "time_s", l->time);
-    ovl_json_seconds(json, "lost_s", l->lost);
+    ovl_json_seconds_if(json, "time_s", l->time);
+    ovl_json_seconds_if(json, "lost_s", l->lost);
     ovl_json_close(json);
 }
 

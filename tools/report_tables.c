@@ -264,7 +264,8 @@ static ovl_scale together_scale(const ovl_result *result, uint32_t n)
 {
     ovl_time largest = 0;
     for (uint32_t i = 0; i < n; i++) {
-        largest = OVL_MAX(largest, result->together[i].exposed);
+        ovl_time exposed = result->together[i].exposed;
+        largest = exposed == OVL_NEVER ? largest : OVL_MAX(largest, exposed);
         largest = OVL_MAX(largest, result->together[i].worth);
     }
     ovl_scale scale = ovl_scale_for(OVL_MIN(largest, OVL_S - 1));

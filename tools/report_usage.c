@@ -3,6 +3,7 @@
  * numbers only are one row, with sums.
  */
 #include "sim/alike.h"
+#include "sim/sums.h"
 #include "tools/grid.h"
 #include "tools/report.h"
 #include "tools/scale.h"
@@ -18,6 +19,11 @@ static const char *shown(ovl_arena *arena, const ovl_scale *scale, ovl_time t)
 {
     char buf[OVL_UNITS_TEXT];
     return ovl_arena_strdup(arena, ovl_scale_show(buf, scale, t));
+}
+
+static const char *printed(char buf[OVL_UNITS_TEXT], ovl_time t)
+{
+    return t == OVL_NEVER ? "more than can be counted" : ovl_print_time(buf, t);
 }
 
 /* --- Below isolated speed --- */
@@ -54,8 +60,9 @@ static uint32_t join_limits(const ovl_result *result, limit *list, ovl_arena *ar
     qsort(list, result->n_limits, sizeof *list, by_op);
     for (uint32_t i = 0; i < result->n_limits; i++) {
         if (n && by_op(&list[n - 1], &list[i]) == 0) {
-            list[n - 1].sum.time += list[i].sum.time;
-            list[n - 1].sum.lost += list[i].sum.lost;
+            ovl_result_limit *sum = &list[n - 1].sum;
+            sum->time = ovl_sum_add(sum->time, list[i].sum.time);
+            sum->lost = ovl_sum_add(sum->lost, list[i].sum.lost);
             list[n - 1].names++;
         } else {
             list[n++] = list[i];
@@ -81,7 +88,8 @@ static ovl_scale limits_scale(const limit *list, uint32_t n)
 {
     ovl_time largest = 0;
     for (uint32_t i = 0; i < n; i++) {
-        largest = OVL_MAX(largest, list[i].sum.time);
+        ovl_time time = list[i].sum.time;
+        largest = time == OVL_NEVER ? largest : OVL_MAX(largest, time);
     }
     ovl_scale scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < n; i++) {
@@ -144,7 +152,7 @@ static ovl_scale scale_of(const ovl_time *times, uint32_t n)
 {
     ovl_time largest = 0;
     for (uint32_t i = 0; i < n; i++) {
-        largest = OVL_MAX(largest, times[i]);
+        largest = times[i] == OVL_NEVER ? largest : OVL_MAX(largest, times[i]);
     }
     ovl_scale scale = ovl_scale_for(largest);
     for (uint32_t i = 0; i < n; i++) {
@@ -212,9 +220,9 @@ static const char *sum_text(const ovl_result_resource *r, uint32_t rank, ovl_are
     char here[OVL_UNITS_TEXT], all[OVL_UNITS_TEXT], alone[OVL_UNITS_TEXT];
     const char *text =
         ovl_arena_printf(arena, "%s %s on rank %" PRIu32 ", %s over all ranks", r->name,
-                         ovl_print_time(here, r->lost), rank, ovl_print_time(all, r->lost_all));
+                         printed(here, r->lost), rank, printed(all, r->lost_all));
     return r->alone_all ? ovl_arena_printf(arena, "%s, %s of it beside nobody", text,
-                                           ovl_print_time(alone, r->alone_all))
+                                           printed(alone, r->alone_all))
                         : text;
 }
 

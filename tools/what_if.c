@@ -34,7 +34,9 @@ static void add(trial *t, const char *against, const char *change, const ovl_res
                               .per_microbatch = OVL_NEVER,
                               .per_microbatch_now = OVL_NEVER,
                               .bubble_rate = then->idle.bubble_rate};
-    memcpy(row.idle, then->idle.piece, sizeof row.idle);
+    for (int k = 0; k < OVL_IDLE_COUNT; k++) {
+        row.idle[k] = then->idle.time == OVL_NEVER ? OVL_NEVER : then->idle.piece[k];
+    }
     if (other_work) {
         row.microbatches = ovl_result_microbatches(then);
         row.per_microbatch = ovl_result_per_microbatch(then);

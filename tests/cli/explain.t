@@ -349,3 +349,7 @@ $ ovl explain $T/two.yaml a --rank 0 --set 'hardware.faults=[{link: nv, bandwidt
   held back by nv.in 0 for 2 ms, beside u
     of the 1 ms lost 0 to hardware.faults, which left it 50 GB/s from 0 to 4 ms (alone 0.5 of its
       speed); 1 to those beside
+$ printf '# Both kernels want all SMs, and each runs at 1/4 beside the collective: at 1/8 in all.\nhardware:\n  gpu: {sms: 100}\n  interference: [{kernel: g, collective: all_reduce, kernel_factor: 4, collective_factor: 1}]\ninterference: measured\nworkload:\n  ranks: 2\n  ops:\n    - {kernel: a, class: g, duration: 2 ms}\n    - {kernel: b, class: g, duration: 2 ms, stream: y}\n    - {collective: c, op: all_reduce, bytes: 1 MB, duration: 16 ms}\n' > $T/both.yaml
+$ ovl explain $T/both.yaml a | tail -n 2
+  16 ms = 2 alone + 14 lost to measured factor
+  held back by measured factor for 16 ms

@@ -26,11 +26,12 @@ Options
   --version                   print the version and stop
 
 Exit status
-  0  done
-  1  a threshold, a comparison or the check for hazards failed
-  2  the command line is wrong, or what it asks to write cannot be written
-  3  an input is wrong
-  4  the schedule cannot finish
+  0    done
+  1    a threshold, a comparison or the check for hazards failed
+  2    the command line is wrong, or what it asks to write cannot be written
+  3    an input is wrong
+  4    the schedule cannot finish
+  130  interrupted by Ctrl-C; by another signal it is 128 and its number
 
 ovl COMMAND --help says more about one command.
 $ ovl run --help
@@ -90,11 +91,12 @@ Options
   -h, --help                  print this help and stop
 
 Exit status
-  0  done
-  1  a threshold, a comparison or the check for hazards failed
-  2  the command line is wrong, or what it asks to write cannot be written
-  3  an input is wrong
-  4  the schedule cannot finish
+  0    done
+  1    a threshold, a comparison or the check for hazards failed
+  2    the command line is wrong, or what it asks to write cannot be written
+  3    an input is wrong
+  4    the schedule cannot finish
+  130  interrupted by Ctrl-C; by another signal it is 128 and its number
 
 Examples
   ovl run last_bucket.yaml

@@ -260,3 +260,16 @@ $ ovl run scenarios/contention/hbm_share.yaml --set 'hardware.faults=[{link: hbm
      7.8 ms = 0.18 ms of kernels + 7.62 ms of stretch by others or by a fault
   compute stretch  7.62   97.7  kernels, slowed by others or by a fault
   of the hidden time, 5.6 ms are stretch: no progress beside kernels
+$ printf '# Sums over a million ranks are beyond 64 bits: they are left out.\nhardware: {gpu: {hbm: 2 TB/s}}\nworkload:\n  ranks: 1000000\n  ops:\n    - {kernel: a, duration: 10 s, hbm: 20 TB}\n    - {kernel: b, duration: 10 s, hbm: 20 TB, stream: x}\n' > $T/many.yaml
+$ ovl run $T/many.yaml | grep -A 1 -e 'resource  ' -e 'add up'
+  resource       on  operation  rank 0  all ranks  beside  rank 0  all ranks  together
+  hbm       1000000  a              10          -  b           10          -        20
+--
+  each loss stands once, so rows add up; all of them: hbm 20 s on rank 0, more than can be counted
+  over all ranks
+$ ovl run $T/many.yaml --json | grep '"hbm", "'
+    {"op": "a", "bound": "hbm", "time_s": 20.000000000000, "lost_s": 10.000000000000},
+    {"op": "b", "bound": "hbm", "time_s": 20.000000000000, "lost_s": 10.000000000000}
+    {"name": "hbm", "instances": 1000000, "busiest": 0, "capacity_Bps": 2000000000000, "busy_s": 20.000000000000, "bytes": 40000000000000, "mean_use": 1, "lost_s": 20.000000000000, "alone_s": 0.000000000000, "all_alone_s": 0.000000000000}
+    {"resource": "hbm", "a": "a", "b": "b", "instances": 1000000, "together_s": 20.000000000000, "lost_a_s": 10.000000000000, "lost_b_s": 10.000000000000, "full_instances": 1000000, "pairs": 1}
+    {"resource": "hbm", "a": "a", "b": "b", "instances": 1000000, "together_s": 20.000000000000, "lost_a_s": 10.000000000000, "lost_b_s": 10.000000000000, "full_instances": 1000000, "pairs": 1}

@@ -2,6 +2,7 @@
  * An interrupted program says what was going on.
  */
 #include "tools/deadly.h"
+#include "tools/lookout.h"
 #include "tools/part.h"
 
 #include "tests/support/check.h"
@@ -15,25 +16,44 @@ typedef struct last_words {
     char text[200];
 } last_words;
 
-static void be_interrupted(int to, void (*before)(int number))
+static void interrupt_itself(void)
+{
+    ovl_part_silent("waiting for a test");
+    raise(SIGINT);
+}
+
+/* Behind the last event of a run, before it is over. */
+static void interrupt_a_run(void)
+{
+    ovl_out err;
+    ovl_lookout lookout;
+    ovl_run_progress progress = {.stage = OVL_BEGINS};
+    ovl_out_stream(&err, stderr);
+    ovl_lookout_begin(&lookout, &err);
+    CHECK(lookout.watch.look(lookout.watch.context, &progress));
+    raise(SIGINT);
+    progress.stage = OVL_IS_OVER;
+    lookout.watch.look(lookout.watch.context, &progress);
+}
+
+static void be_interrupted(int to, void (*before)(int number), void (*how)(void))
 {
     dup2(to, STDERR_FILENO);
     signal(SIGINT, before);
     ovl_deadly_told();
-    ovl_part_silent("waiting for a test");
-    raise(SIGINT);
+    how();
     _exit(7);
 }
 
 /* A child with this handler of SIGINT asks to be told, and interrupts itself. */
-static last_words interrupted(void (*before)(int number))
+static last_words interrupted(void (*before)(int number), void (*how)(void))
 {
     last_words last = {0};
     int ends[2];
     CHECK_INT(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
-        be_interrupted(ends[1], before);
+        be_interrupted(ends[1], before, how);
     }
     close(ends[1]);
     CHECK(child > 0 && waitpid(child, &last.status, 0) == child);
@@ -44,8 +64,17 @@ static last_words interrupted(void (*before)(int number))
 
 static void an_interrupt_says_what_was_going_on(void)
 {
-    last_words last = interrupted(SIG_DFL);
+    last_words last = interrupted(SIG_DFL, interrupt_itself);
     CHECK_TEXT(last.text, "error: interrupted while waiting for a test, after 0.0 s\n");
+    CHECK(WIFEXITED(last.status));
+    CHECK_INT(WEXITSTATUS(last.status), 130);
+}
+
+/* Whoever asked for the run may not look whether somebody took the signal. */
+static void one_behind_the_last_event_is_not_lost(void)
+{
+    last_words last = interrupted(SIG_DFL, interrupt_a_run);
+    CHECK_TEXT(last.text, "error: interrupted while analysing the run, after 0.0 s\n");
     CHECK(WIFEXITED(last.status));
     CHECK_INT(WEXITSTATUS(last.status), 130);
 }
@@ -53,7 +82,7 @@ static void an_interrupt_says_what_was_going_on(void)
 /* As under nohup, or in the background of a script. */
 static void one_that_is_ignored_stays_so(void)
 {
-    last_words last = interrupted(SIG_IGN);
+    last_words last = interrupted(SIG_IGN, interrupt_itself);
     CHECK_TEXT(last.text, "");
     CHECK(WIFEXITED(last.status));
     CHECK_INT(WEXITSTATUS(last.status), 7);
@@ -77,6 +106,7 @@ static void one_that_is_told_is_deadly(void)
 
 static CU_TestInfo tests[] = {
     {"an interrupt says what was going on", an_interrupt_says_what_was_going_on},
+    {"one behind the last event is not lost", one_behind_the_last_event_is_not_lost},
     {"one that is ignored stays so", one_that_is_ignored_stays_so},
     {"one that is told is deadly", one_that_is_told_is_deadly},
     CU_TEST_INFO_NULL,

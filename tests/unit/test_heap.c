@@ -47,6 +47,8 @@ static void begins_anew(void)
     }
     ovl_heap_remove(&h, 3);
     CHECK(ovl_heap_leaf(&h, 3) == NULL);
+    ovl_heap_remove(&h, 0);
+    CHECK(ovl_heap_leaf(&h, 0) == NULL);
     ovl_heap_clear(&h);
     CHECK(ovl_heap_top(&h) == NULL);
     ovl_heap_set(&h, 50, 7, 0);
@@ -58,19 +60,32 @@ static void begins_anew(void)
     ovl_heap_free(&h);
 }
 
-/* Against a plain array that is searched: the same item comes out each time. */
+enum { N = 300, STEPS = 20000 };
+
+static uint32_t search(const ovl_time *key, const bool *in)
+{
+    uint32_t best = N;
+    for (uint32_t i = 0; i < N; i++) {
+        best = in[i] && (best == N || key[i] < key[best]) ? i : best;
+    }
+    return best;
+}
+
+/* Against a plain array that is searched: the same item comes out each time. Some changes follow
+ * another at once, before the first is looked at. */
 static void agrees_with_a_plain_search(void)
 {
-    enum { N = 300, STEPS = 20000 };
-    ovl_time key[N];
+    ovl_time key[N] = {0};
     bool in[N] = {false};
     ovl_heap h = {0};
     uint64_t random = 1;
     int wrong = 0;
     for (int step = 0; step < STEPS; step++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
-        uint32_t handle = (uint32_t)(random >> 33) % N;
-        if ((random >> 60) < 4) {
+        uint32_t handle = (uint32_t)(random >> 33) % N, first = search(key, in),
+                 kind = (uint32_t)(random >> 60);
+        handle = kind < 6 && first < N ? first : handle;
+        if (kind < 8) {
             ovl_heap_remove(&h, handle);
             in[handle] = false;
         } else {
@@ -78,12 +93,10 @@ static void agrees_with_a_plain_search(void)
             ovl_heap_set(&h, handle, key[handle], 0);
             in[handle] = true;
         }
-        uint32_t best = N;
-        for (uint32_t i = 0; i < N; i++) {
-            best = in[i] && (best == N || key[i] < key[best]) ? i : best;
+        if (random >> 20 & 1) {
+            const ovl_heap_item *top = ovl_heap_top(&h);
+            wrong += (top ? OVL_HEAP_HANDLE(top) : N) != search(key, in);
         }
-        const ovl_heap_item *top = ovl_heap_top(&h);
-        wrong += top ? OVL_HEAP_HANDLE(top) != best : best != N;
     }
     CHECK_INT(wrong, 0);
     ovl_heap_free(&h);

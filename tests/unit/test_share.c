@@ -114,6 +114,38 @@ static void components_do_not_touch_each_other(void)
     ovl_share_free(&s);
 }
 
+/* Three want 60 each of 100, two of them over a link of 20 of their own: 60 + 20 + 20, nobody is
+ * bounded by the resource. A fourth comes over such a link: the first gets 40. With three more like
+ * the first each gets a seventh. They leave, and one of the links with them: 60 + 20 + 20. */
+static void few_users_come_and_go(void)
+{
+    uint64_t capacity[] = {100, 20, 20, 20};
+    ovl_share s;
+    ovl_share_init(&s, capacity, 4);
+    uint32_t a = join(&s, 1, 1 / 60.0, 0, 60, 0, 0), b = join(&s, 1, 1 / 60.0, 0, 60, 1, 60),
+             c = join(&s, 1, 1 / 60.0, 0, 60, 2, 60);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 1, 1e-15);
+    CHECK_NEAR(rate(&s, b), 1.0 / 3, 1e-15);
+    CHECK_NEAR(rate(&s, c), 1.0 / 3, 1e-15);
+    join(&s, 1, 1 / 60.0, 0, 60, 3, 60);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 2.0 / 3, 1e-15);
+    CHECK_INT(s.classes.data[a].bound, 0);
+    ovl_share_join_again(&s, a, 3);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 100.0 / 7 / 60, 1e-15);
+    CHECK_NEAR(rate(&s, b), 100.0 / 7 / 60, 1e-15);
+    CHECK_INT(s.classes.data[b].bound, 0);
+    ovl_share_leave(&s, a, 3);
+    ovl_share_leave(&s, b, 1);
+    ovl_share_solve(&s);
+    CHECK_NEAR(rate(&s, a), 1, 1e-15);
+    CHECK_NEAR(rate(&s, c), 1.0 / 3, 1e-15);
+    CHECK_INT(s.classes.data[c].bound, 2);
+    ovl_share_free(&s);
+}
+
 static void a_capacity_can_change(void)
 {
     uint64_t capacity[] = {100};
@@ -433,6 +465,7 @@ static CU_TestInfo tests[] = {
     {"two bottlenecks, one after the other", two_bottlenecks_one_after_the_other},
     {"an unsaturated system never solves", an_unsaturated_system_never_solves},
     {"components do not touch each other", components_do_not_touch_each_other},
+    {"few users come and go", few_users_come_and_go},
     {"a capacity can change", a_capacity_can_change},
     {"a tie that is broken concerns both links", a_tie_that_is_broken_concerns_both_links},
     {"agrees with the slow solver in any order", agrees_with_the_slow_solver_in_any_order},
