@@ -418,8 +418,22 @@ static bool find_ways(ovl_lowering *l, const comm *c, ways *w)
 typedef struct together {
     bool known;
     ovl_time transfer;
-    double most; /* bytes over the busiest instance of the first link */
+    uint64_t principal; /* bytes/s over the busiest instance of the first link, of what it has */
 } together;
+
+/* One that would take more than there is counts as taking all of it, for its weight, too. */
+static uint64_t principal_rate(const ovl_lowering *l, const ways *w, const uint32_t *member,
+                               uint32_t n, ovl_time transfer)
+{
+    double seconds = (double)transfer / 1e12;
+    uint64_t most = 0;
+    for (uint32_t k = 0; k < n && w->n > 0 && transfer > 0; k++) {
+        double bytes = OVL_MAX(w->way[0].out[member[k]], w->way[0].in[member[k]]);
+        const ovl_hw_link *link = &ovl_hw_of_rank(l, member[k])->links[w->port[0] / 2];
+        most = OVL_MAX(most, OVL_MIN(ovl_comm_rate(bytes / seconds), link->bandwidth));
+    }
+    return most;
+}
 
 /* A formula takes as long as the slowest instance that a member uses; other costs of an all-to-all
  * as much longer as the busiest member is busier. */
@@ -435,7 +449,6 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
             double bytes = OVL_MAX(w->way[i].out[member[k]], w->way[i].in[member[k]]);
             const ovl_hw_link *link = &ovl_hw_of_rank(l, member[k])->links[w->port[i] / 2];
             longest = OVL_MAX(longest, bytes / (double)link->bandwidth);
-            t.most = i == 0 ? OVL_MAX(t.most, bytes) : t.most;
         }
     }
     bool formula = c->algorithm != OVL_ALGO_NONE && c->algorithm != OVL_ALGO_NCCL;
@@ -445,11 +458,12 @@ static together find_together(ovl_lowering *l, const comm *c, const ways *w, ovl
         double times = ovl_uneven_busiest(l, w->group, member[0], &w->even);
         t.transfer = (ovl_time)ceil((double)even * times * (1 - 1e-13));
     }
+    t.principal = principal_rate(l, w, member, of->n_members, t.transfer);
     return t;
 }
 
 static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32_t rank,
-                           double most, ovl_draft *d)
+                           uint64_t principal, ovl_draft *d)
 {
     const ovl_comm_spec *spec = c->spec;
     double seconds = (double)d->cost.work / 1e12;
@@ -473,7 +487,7 @@ static void uneven_demands(ovl_lowering *l, const comm *c, const ways *w, uint32
     }
     uint64_t hbm = ovl_comm_hbm(l, c, ovl_comm_rate(wire));
     ovl_draft_demand(d->own, &d->kind.n_demands, (ovl_demand){OVL_PORT_HBM, false, hbm});
-    d->kind.weight = ovl_draft_weight(l, ovl_comm_rate(seconds > 0 ? most / seconds : 0));
+    d->kind.weight = ovl_draft_weight(l, principal);
     d->kind.weight *= c->entry && c->entry->weight > 0 ? c->entry->weight : 1;
     d->kind.by_member = true;
 }
@@ -495,7 +509,7 @@ static ovl_plan_cost costs_by_rank(ovl_lowering *l, const comm *c, const ways *w
         if (!comm_sms(l, c, &even, &d.kind)) {
             return no_cost;
         }
-        uneven_demands(l, c, w, rank, t.most, &d);
+        uneven_demands(l, c, w, rank, t.principal, &d);
         ovl_draft_append(l, &d);
         if (id != OVL_NONE) { /* others have no part in it: it takes them no time */
             comm_notes(l, c, &d);

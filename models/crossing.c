@@ -160,7 +160,7 @@ static ovl_crossing of_member_on_level(ovl_coll op, const ovl_spread *spread)
 ovl_crossing ovl_crossing_of_member(ovl_coll op, int algorithm, const ovl_spread *spread)
 {
     uint64_t n = spread->members, m = spread->nodes, g = spread->fewest;
-    if (n == 0) {
+    if (n < 2 && op != OVL_SEND_RECV) { /* nobody to send to */
         return (ovl_crossing){0, 1};
     }
     if (spread->level != OVL_LEVELS_BOTH) {

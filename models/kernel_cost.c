@@ -20,11 +20,12 @@ static bool kernel_sms(ovl_lowering *l, const ovl_kernel_spec *spec, ovl_cost_ki
         return false;
     }
     int64_t wanted = spec->sms;
+    bool none = spec->no_compute || (spec->has_sms && wanted == 0);
     if (wanted == 0) {
         wanted = spec->blocks > 0 ? OVL_MIN(spec->blocks, all) : all;
     }
-    kind->sms = spec->no_compute ? 0 : (uint32_t)wanted;
-    kind->blocks = spec->no_compute ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
+    kind->sms = none ? 0 : (uint32_t)wanted;
+    kind->blocks = none ? 0 : (uint32_t)OVL_MIN(spec->blocks, UINT32_MAX);
     return true;
 }
 

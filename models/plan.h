@@ -313,6 +313,7 @@ typedef struct ovl_kernel_spec {
     ovl_dtype dtype;
     ovl_time compute; /* SM-bound part; 0: all of a given duration, or the roofline's */
     bool no_compute;  /* SMs do not matter: copies */
+    bool has_sms;     /* stated, 0 included: it wants none */
     int64_t sms, blocks;
     const char *klass;
     const double *load;     /* [n_ranks] factors of its length and bytes; NULL: 1 */

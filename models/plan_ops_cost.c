@@ -24,6 +24,7 @@ static ovl_plan_cost kernel_cost(ovl_ops *o, const ovl_entry *entry)
                             .hbm = op->hbm,
                             .dtype = (ovl_dtype)op->dtype,
                             .compute = op->compute,
+                            .has_sms = op->has_sms,
                             .sms = op->sms,
                             .blocks = op->blocks,
                             .klass = op->klass};

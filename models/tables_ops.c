@@ -121,8 +121,8 @@ static const ovl_field op_fields[] = {
               "kernel: the part of `duration` that SMs bound. Default: all of it."),
     OVL_FIELD_SET(ovl_xop, sms, has_sms, "sms", OVL_F_COUNT, 0,
                   "kernel: SMs it wants (default: all of the GPU, or one for each of fewer "
-                  "`blocks`); communication: SMs it holds; 0: "
-                  "none, copy engines move the bytes.",
+                  "`blocks`; 0: none, so none that are held slow it); communication: SMs it "
+                  "holds; 0: none, copy engines move the bytes.",
                   .min = 0, .max = 100000),
     OVL_FIELD_MORE(ovl_xop, blocks, "blocks", OVL_F_COUNT, 0,
                    "kernel: its thread blocks; what held SMs cost it then goes by whole waves.",

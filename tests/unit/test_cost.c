@@ -314,6 +314,10 @@ static void bytes_on_the_wire_of_a_member(void)
         ovl_crossing c = ovl_crossing_of_member(by[i].op, by[i].algorithm, &spread);
         CHECK_NEAR((double)c.num / (double)c.den, by[i].times, 1e-12);
     }
+    for (int op = 0; op < OVL_SEND_RECV; op++) { /* alone it sends nothing */
+        ovl_spread one = {.members = 1, .nodes = 1, .fewest = 1, .most = 1, .n_kinds = 1};
+        CHECK_INT(ovl_crossing_of_member((ovl_coll)op, OVL_ALGO_NONE, &one).num, 0);
+    }
 }
 
 static void check_shared(bench *t, ovl_coll op, uint64_t bytes, const lie *on, ovl_time transfer)

@@ -184,6 +184,26 @@ static void all_sms_held_is_an_error_for_who_wants_some(void)
     finish(&t);
 }
 
+/* `sms: 0` of a kernel is none, not all: SMs that are held do not slow it. */
+static void a_kernel_may_state_that_it_wants_none(void)
+{
+    static const char *const yaml =
+        "hardware: {gpu: {sms: 100}}\n"
+        "mesh: {axes: {a: 2}}\n"
+        "workload:\n"
+        "  ops:\n"
+        "    - {kernel: k, duration: 1 ms, sms: 0}\n"
+        "    - {collective: x, op: all_gather, bytes: 1 MB, duration: 1 ms, group: a, sms: 50}\n";
+    bench t = {0};
+    CHECK(lower(&t, yaml, NULL));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, OVL_MS);
+    CHECK(lower(&t, yaml, "workload.ops.k.sms=100"));
+    CHECK(analyse(&t));
+    CHECK_INT(t.result.step, OVL_MS + OVL_MS / 2);
+    finish(&t);
+}
+
 /* A kernel that only moves bytes wants no SMs, as copies into buckets: it never lacks them. */
 static void who_wants_no_sms_never_lacks_them(void)
 {
@@ -206,6 +226,7 @@ int main(void)
         {"use is of all SMs", use_is_of_all_sms},
         {"all SMs held is an error for who wants some",
          all_sms_held_is_an_error_for_who_wants_some},
+        {"a kernel may state that it wants none", a_kernel_may_state_that_it_wants_none},
         {"who wants no SMs never lacks them", who_wants_no_sms_never_lacks_them},
         {"who has how many is told over time", who_has_how_many_is_told_over_time},
         CU_TEST_INFO_NULL,

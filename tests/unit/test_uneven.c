@@ -112,6 +112,31 @@ static void bytes_are_conserved(void)
     }
 }
 
+/* A broadcast of 150 GB/s on a link of 100 counts as taking all of it. So does one of 100 GB/s, and
+ * beside each other both get the same: neither ends before the other. */
+static void more_than_there_is_weighs_as_all_of_it(void)
+{
+    bench t = {0};
+    CHECK(
+        lower(&t,
+              "hardware: {links: {nv: {bandwidth: 100 GB/s}}}\n"
+              "workload:\n"
+              "  ranks: 2\n"
+              "  groups: {p: [0, 1], q: [0, 1]}\n"
+              "  ops:\n"
+              "    - {collective: a, op: broadcast, group: p, bytes: 150 MB, duration: 1 ms, via: "
+              "[nv]}\n"
+              "    - {collective: b, op: broadcast, group: q, bytes: 100 MB, duration: 1 ms, via: "
+              "[nv], stream: x}\n",
+              NULL));
+    CHECK(analyse(&t));
+    CHECK(t.result.n_collectives >= 2);
+    for (uint32_t i = 0; i < t.result.n_collectives; i++) {
+        CHECK_INT(t.result.collectives[i].end, 2 * OVL_MS);
+    }
+    finish(&t);
+}
+
 int main(void)
 {
     CU_TestInfo tests[] = {
@@ -120,6 +145,7 @@ int main(void)
         {"it stays whole", it_stays_whole},
         {"mistakes are told", mistakes_are_told},
         {"bytes are conserved", bytes_are_conserved},
+        {"more than there is weighs as all of it", more_than_there_is_weighs_as_all_of_it},
         CU_TEST_INFO_NULL,
     };
     return check_main("uneven all-to-alls", tests);
