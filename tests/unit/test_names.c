@@ -104,8 +104,8 @@ static void a_name_is_the_same_however_it_is_added(void)
         "a1",
         "x 1 ",
         "late",
-        "a stem that is longer than the room for a name of which stem and number are all that is "
-        "kept "};
+        ("a stem that is longer than the room for a name of which stem and number are all that is "
+         "kept ")};
     ovl_arena a = {0};
     for (uint64_t seed = 1; seed <= 20; seed++) {
         ovl_names made = {.arena = &a, .made = true}, kept = {.arena = &a};
