@@ -1,6 +1,7 @@
 #include "sim/exposure.h"
 
 #include "sim/steps.h"
+#include "sim/sums.h"
 
 bool ovl_is_communication(const ovl_op *op)
 {
@@ -36,7 +37,8 @@ static bool takes_no_time(const ovl_program *p, const ovl_op *op)
     return op->kind == OVL_MARKER && !op->per_rank && isolated(p, op) == 0;
 }
 
-/* The stream with most time in kernels: what runs there is the work that the rest serves. */
+/* The stream with most time in kernels: what runs there is the work that the rest serves. Asked
+ * before a run has told that its times are beyond counting, too. */
 static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
 {
     ovl_arena scratch = {0};
@@ -44,7 +46,8 @@ static uint16_t main_stream(const ovl_program *p, const ovl_code *code)
     uint16_t most = 0;
     for (uint32_t op = 0; op < code->n_ops; op++) {
         if (ovl_code_op(code, op)->kind == OVL_KERNEL) {
-            kernels[ovl_code_op(code, op)->stream] += isolated(p, ovl_code_op(code, op));
+            ovl_time *sum = &kernels[ovl_code_op(code, op)->stream];
+            *sum = ovl_sum_add(*sum, isolated(p, ovl_code_op(code, op)));
         }
     }
     for (uint16_t s = 1; s < code->n_streams; s++) {
