@@ -240,6 +240,7 @@ static void report_communication(ovl_out *out, const ovl_result *result, ovl_are
                        : "takes no time: nothing of it is hidden under kernels or uncovered",
              OVL_TERMINAL);
     if (result->hidden_comm_stretch) {
+        ovl_scale_fit(&scale, result->comm_total, result->hidden_comm_stretch);
         ovl_out_printf(out, "  of the hidden time, %s %s are stretch: no progress beside kernels\n",
                        ovl_scale_short(buf, &scale, result->hidden_comm_stretch),
                        ovl_scale_unit(&scale));

@@ -273,3 +273,7 @@ $ ovl run $T/many.yaml --json | grep '"hbm", "'
     {"name": "hbm", "instances": 1000000, "busiest": 0, "capacity_Bps": 2000000000000, "busy_s": 20.000000000000, "bytes": 40000000000000, "mean_use": 1, "lost_s": 20.000000000000, "alone_s": 0.000000000000, "all_alone_s": 0.000000000000}
     {"resource": "hbm", "a": "a", "b": "b", "instances": 1000000, "together_s": 20.000000000000, "lost_a_s": 10.000000000000, "lost_b_s": 10.000000000000, "full_instances": 1000000, "pairs": 1}
     {"resource": "hbm", "a": "a", "b": "b", "instances": 1000000, "together_s": 20.000000000000, "lost_a_s": 10.000000000000, "lost_b_s": 10.000000000000, "full_instances": 1000000, "pairs": 1}
+$ printf '# Two sends on one NIC: half of the first 3 ms behind their latency is lost, beside a kernel of 4 ms.\nhardware:\n  node: {gpus: 2}\n  links: {nic: {bandwidth: 10 GB/s, gpus: 2, out_of: node}}\n  collectives: [{op: send_recv, via: [nic], alpha: 1 ms, beta: 10 GB/s}]\nworkload:\n  ranks: 4\n  ops:\n    - {kernel: k, duration: 4 ms, ranks: [0, 1]}\n    - {send: s, group: world, to: 2, bytes: 100 MB, ranks: [0]}\n    - {send: t, group: world, to: 3, bytes: 100 MB, ranks: [1]}\n    - {recv: s, group: world, from: 0, bytes: 100 MB, ranks: [2]}\n    - {recv: t, group: world, from: 1, bytes: 100 MB, ranks: [3]}\n' > $T/sends.yaml
+$ ovl run $T/sends.yaml | grep -B 1 stretch:
+  21 ms = 4 ms hidden under kernels + 17 ms uncovered, with no kernel beside it
+  of the hidden time, 1.5 ms are stretch: no progress beside kernels
